@@ -189,6 +189,8 @@ _LOGCLI = (
 """Regex for `2026-03-04T09:12:44Z {app="train", pod="worker-1"} text`: Loki's `logcli query`."""
 _AIRFLOW = rf"\{{[\w.]+\.py:\d+\}} (?:{_LEVELS}) - (?:\[[\w-]+\] )?(?P<text>.*)$"
 """Regex for what follows the time in an Airflow task's log, with the container that an operator follows."""
+_DETERMINED = rf"<\w*> +\[(?P<time>{_ISO_TIME})\] [0-9a-f]+ \[rank=(?P<key>\d{{1,5}})\] \|\| ?(?P<text>.*)$"
+"""Regex for `<info> [2026-03-04 09:12:44] 1d0cefc1 [rank=1] || text`: logs of Determined's trials."""
 _rank_in_brackets = _regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
 """Parses `[0] text`, as MPICH and Intel MPI print with `-prepend-rank`."""
 _replica_exit = _regex_style(
@@ -213,9 +215,10 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
     ),
     _regex_style(rf"\[(?P<time>{_ISO_TIME})\] {_AIRFLOW}", rf"\[[\d-]+, [\d:]+ \w+\] {_AIRFLOW}"): (".py:",),
     _replica_exit: ("The replica",),
+    _regex_style(_DETERMINED): ("[rank=",),
 }
 """Styles that only some lines have: Ray, mpirun, tasks in brackets or before a colon, docker compose,
-Airflow, AI Platform. Each comes with texts of which every such line holds one; most files hold none."""
+Airflow, AI Platform, Determined. Each has texts of which every such line holds one; most files have none."""
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _regex_style(_CRI),
     _json_line,

@@ -191,6 +191,21 @@ def test_the_error_of_a_replica_belongs_to_it() -> None:
     assert [stream.key for stream in found] == ["worker 3", "worker 1"]
 
 
+def test_ranks_of_determined_are_streams() -> None:
+    """Lines of the agent and of the container's own commands have no rank."""
+    lines = [
+        "<info>    [2021-12-07 10:42:02] 1d0cefc1 || + exec python3 -m determined.exec.launch_autohorovod",
+        "<>        [2021-12-07 10:42:15] 1d0cefc1 [rank=1] || step 1 loss 0.5",
+        "<>        [2021-12-07 10:42:15] 6ed813d5 [rank=0] || step 1 loss 0.4",
+    ]
+    found = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    assert {stream.key: stream.lines for stream in found} == {
+        None: [(1, lines[0])],
+        "1": [(2, "2021-12-07 10:42:15 step 1 loss 0.5")],
+        "0": [(3, "2021-12-07 10:42:15 step 1 loss 0.4")],
+    }
+
+
 def test_a_streamed_job_tells_level_time_and_task() -> None:
     """`gcloud ai-platform jobs stream-logs`; the level is that of the stream, not of the line."""
     lines = [f"ERROR\t2026-11-22 17:14:1{n} +0100\tworker-replica-{n}\t\tstep 1 loss 0.5" for n in range(2)]
