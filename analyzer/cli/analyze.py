@@ -84,8 +84,8 @@ def _configured_run(argv: Sequence[str] | None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    told = "Tells which worker broke a distributed TensorFlow job, why, and what to do."
-    parser = command_parser("mwms-analyze", told, _EPILOG)
+    description = "Tells which worker broke a distributed TensorFlow job, why, and what to do."
+    parser = command_parser("mwms-analyze", description, _EPILOG)
     add = parser.add_argument
     add("paths", nargs="*", metavar="RUN", help=_RUN)
     created = "where the report goes, - is standard output; missing directories are created"

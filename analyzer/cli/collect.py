@@ -43,8 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    told = "Collects a job into a run directory with the tools of its platform, and analyzes it."
-    parser = command_parser("mwms-collect", told, _EPILOG)
+    description = "Collects a job into a run directory with the tools of its platform, and analyzes it."
+    parser = command_parser("mwms-collect", description, _EPILOG)
     add_standard_options(parser)
     places = parser.add_subparsers(required=True, metavar="PLATFORM")
     _add_kubernetes(places)

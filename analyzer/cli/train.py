@@ -88,8 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     record("--name", help="name of the recording (default: that of the scenario)")
     worker = command("worker", _worker, "run one task of a scenario, as a scheduler starts it on each host")
     _add_worker(worker)
-    told = "record scenarios with each Python, guilty worker and number of workers, then score"
-    matrix = command("matrix", _matrix, told)
+    recorded = "record scenarios with each Python, guilty worker and number of workers, then score"
+    matrix = command("matrix", _matrix, recorded)
     _add_matrix(matrix)
     score = command("score", _score, "compare the diagnoses of recordings with their truth")
     score("home", nargs="?", **home)

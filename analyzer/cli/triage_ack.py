@@ -65,11 +65,11 @@ def _parser() -> argparse.ArgumentParser:
         "mwms-triage ack 3f2a -o /srv/triage --until 2026-12-01 --note 'waits for new disks'",
         "mwms-triage ack 3f2a -o /srv/triage --clear",
     )
-    told = (
+    description = (
         "Acknowledges a group: it is no longer notified, and no longer sets the exit status. "
         "A second call changes only what it names."
     )
-    made = command_parser("mwms-triage ack", told, shown)
+    made = command_parser("mwms-triage ack", description, shown)
     add = made.add_argument
     named = "the group's identifier on the index page, or its first characters"
     add("group", nargs="?", default="", metavar="GROUP", help=named)

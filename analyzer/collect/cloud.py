@@ -35,10 +35,10 @@ def collect_sagemaker(commands: Commands, job: str, scope: Sequence[str]) -> Non
     )
     if described:
         commands.write_json("sagemaker-job.json", masked(described))
-    told = commands.query_json(
+    answer = commands.query_json(
         "aws", "logs", "filter-log-events", f"--log-group-name={_SAGEMAKER_LOGS}",
         f"--log-stream-name-prefix={job}/", *scope, "--output=json",
     )  # fmt: skip
-    if events := (told or {}).get("events"):
+    if events := (answer or {}).get("events"):
         lines = [json.dumps(each, ensure_ascii=False) + "\n" for each in events]
         commands.write("cloudwatch.jsonl", "".join(lines))

@@ -59,10 +59,10 @@ def _work_folder(commands: Commands, job: str, described: str) -> Path | None:
     """Return the job's working directory; from `sacct` if `scontrol` no longer knows the job."""
     if stated := _FOLDER.search(described):
         return Path(stated["path"])
-    told = commands.query(
+    answer = commands.query(
         "sacct", f"--jobs={job}", "--allocations", "--noheader", "--parsable2", "--format=WorkDir"
     )
-    path = (told or "").strip().partition("\n")[0]
+    path = (answer or "").strip().partition("\n")[0]
     return Path(path) if path.startswith("/") else None
 
 

@@ -27,7 +27,7 @@ def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> d
     own: dict[str, list[Mapping[str, Any]]] = {}
     for curve in curves.filter(pl.col("origin") != GAUGE).iter_rows(named=True):
         own.setdefault(curve["worker"], []).append(curve)
-    made = {worker: [_drawn(curve, points) for curve in _preferred(told)] for worker, told in own.items()}
+    made = {worker: [_drawn(curve, points) for curve in _preferred(logged)] for worker, logged in own.items()}
     for worker, took in {**_traced_steps(steps), **_between_steps(scalars)}.items():
         if len(took) > 1:
             made.setdefault(worker, []).append(_step_time(took))

@@ -180,10 +180,10 @@ def _parts(decision: Decision, tables: Tables) -> dict[str, str]:
     chosen = decision.chosen
     named = dict.fromkeys(chosen.suspects, "suspect") if chosen else {}
     named |= dict.fromkeys(chosen.culprits, "culprit") if chosen else {}
-    told = set(tables["accusations"].filter("counts")["accuser"].to_list())
+    accusers = set(tables["accusations"].filter("counts")["accuser"].to_list())
     parts = {}
     for worker, ended in tables["lifetimes"].select("worker", "ended").iter_rows():
-        noticed = ended == "aborted_by_peer" or worker in told
+        noticed = ended == "aborted_by_peer" or worker in accusers
         parts[worker] = named.get(worker) or ("witness" if noticed and chosen else "bystander")
     return parts
 

@@ -56,7 +56,7 @@ def timeline(
     Each event refers to its log line, if it has one.
     """
     clock = CommonClock(tables["clocks"], tables["sources"])
-    told = [
+    found = [
         *_milestones(tables),
         *_progress(tables),
         *_bad_losses(tables),
@@ -65,7 +65,7 @@ def timeline(
         *_checkpoints(tables),
         *_restarts(tables),
     ]
-    aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in told]
+    aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in found]
     with_time = _lines_with_time(tables["records"])
     ends = _ends(tables, parts, cause, with_time)
     events = [*_starts(tables), *aligned, *ends, *_compilations(paused)]
@@ -209,9 +209,9 @@ def _event(row: dict[str, Any], kind: str, text: str) -> Event:
 
 
 def _milestones(tables: Tables) -> Iterator[Event]:
-    told = wording()["milestones"]
-    for row in tables["facts"].filter(pl.col("key").is_in(list(told))).iter_rows(named=True):
-        kind, text = told[row["key"]]
+    milestones = wording()["milestones"]
+    for row in tables["facts"].filter(pl.col("key").is_in(list(milestones))).iter_rows(named=True):
+        kind, text = milestones[row["key"]]
         yield _event(row, kind, text.format(row["value"]))
 
 

@@ -31,7 +31,7 @@ def collectives(tables: Tables) -> tuple[list[CollectiveCall], int]:
     shared = tables["collectives"].filter(pl.col("shared") & (pl.col("workers") > 1))
     unnumbered = pl.when(pl.col("instance").is_null()).then("name").alias("unnumbered")
     label = ["instance", unnumbered, "step", "nth"]
-    told = (
+    matched = (
         shared.group_by(label, maintain_order=True)
         .agg(
             pl.col("name").first(),
@@ -42,6 +42,6 @@ def collectives(tables: Tables) -> tuple[list[CollectiveCall], int]:
         )
         .filter(pl.col("last").is_not_null())
     )
-    kept = told.sort("waited", descending=True, maintain_order=True).head(MAX_COLLECTIVES).sort("start")
+    kept = matched.sort("waited", descending=True, maintain_order=True).head(MAX_COLLECTIVES).sort("start")
     rows = kept.select("name", "step", "nth", "workers", "last", "waited").to_dicts()
-    return cast(list[CollectiveCall], rows), told.height - kept.height
+    return cast(list[CollectiveCall], rows), matched.height - kept.height

@@ -34,17 +34,19 @@ def identify(read: Tables, messages: Messages) -> Tables:
     found = _owners(sources, stated, read, messages, further)
     shift = int(counts_from_zero(sources, read["facts"]))
     own = [_identified(source, found, shift) for source in sources]
-    told = _renumbered(read, found.renumbered, shift)
-    told = {**told, "facts": with_named_exit_codes(told["facts"], own)}
-    when = attempts(own, stated, told)
-    begun = _attempt_starts(told, own, when)
+    tables = _renumbered(read, found.renumbered, shift)
+    tables = {**tables, "facts": with_named_exit_codes(tables["facts"], own)}
+    when = attempts(own, stated, tables)
+    begun = _attempt_starts(tables, own, when)
     when.named.update(event_file_attempts(own, begun))
     identity = _identity(own, when)
     placed = {
-        name: _with_identity(rows, identity, when) for name, rows in told.items() if "worker" in rows.columns
+        name: _with_identity(rows, identity, when)
+        for name, rows in tables.items()
+        if "worker" in rows.columns
     }
-    facts = _counted_on(told["facts"], placed["facts"], identity, when)
-    last = _last_attempts(told["facts"], facts, own, when, begun)
+    facts = _counted_on(tables["facts"], placed["facts"], identity, when)
+    last = _last_attempts(tables["facts"], facts, own, when, begun)
     facts = joined("facts", [facts.with_columns(last), _identity_facts(own, found, when)])
     return {
         **read,
@@ -76,18 +78,18 @@ def _identified(source: NamedSource, found: Owners, shift: int) -> NamedSource:
 
 def _renumbered(read: Tables, renumbered: Mapping[str, str], shift: int) -> Tables:
     """Return the tables with the workers and attempts that rows state renumbered like the sources'."""
-    told = {name: rows for name, rows in read.items() if name not in {"sources", "damage"}}
+    tables = {name: rows for name, rows in read.items() if name not in {"sources", "damage"}}
     changed = {old: new for old, new in renumbered.items() if old != new}
-    speaking = _sources_naming(told, changed) if changed else []
+    speaking = _sources_naming(tables, changed) if changed else []
     if speaking:
         new = pl.when(pl.col("source").is_in(speaking)).then(pl.col("worker").replace(changed))
-        told = {name: rows.with_columns(worker=new.otherwise("worker")) for name, rows in told.items()}
-    return {**told, "facts": told["facts"].with_columns(pl.col("attempt") + shift)} if shift else told
+        tables = {name: rows.with_columns(worker=new.otherwise("worker")) for name, rows in tables.items()}
+    return {**tables, "facts": tables["facts"].with_columns(pl.col("attempt") + shift)} if shift else tables
 
 
-def _sources_naming(told: Tables, changed: Mapping[str, str]) -> list[str]:
+def _sources_naming(tables: Tables, changed: Mapping[str, str]) -> list[str]:
     """Return the sources whose rows state only workers with old numbers; `changed` is old → new."""
-    stating = [rows.filter(pl.col("worker").is_not_null()) for rows in told.values()]
+    stating = [rows.filter(pl.col("worker").is_not_null()) for rows in tables.values()]
     spoken: dict[str, set[str]] = {}
     for rows in stating:
         for source, worker in rows.select("source", "worker").unique().iter_rows():
@@ -136,7 +138,7 @@ def _attempts_begun(rows: pl.DataFrame, when: Attempts) -> pl.Series:
 
 
 def _attempt_starts(
-    told: Tables, sources: Sequence[NamedSource], when: Attempts
+    tables: Tables, sources: Sequence[NamedSource], when: Attempts
 ) -> Mapping[str, Mapping[int, float]]:
     """Return worker → attempt → its first time in the logs, infinity if undated.
 
@@ -149,7 +151,7 @@ def _attempt_starts(
     identity = _identity(logs, when)
     for name in ("records", "scalars"):
         rows = _with_identity(
-            told[name].filter(pl.col("source").is_in(identity["source"].to_list())), identity, when
+            tables[name].filter(pl.col("source").is_in(identity["source"].to_list())), identity, when
         )
         for worker, attempt, time in rows.group_by("worker", "attempt").agg(pl.min("time")).iter_rows():
             own = found.setdefault(worker, {})
@@ -158,7 +160,7 @@ def _attempt_starts(
 
 
 def _last_attempts(
-    told: pl.DataFrame,
+    original: pl.DataFrame,
     placed: pl.DataFrame,
     sources: Sequence[NamedSource],
     when: Attempts,
@@ -172,14 +174,14 @@ def _last_attempts(
         return placed["attempt"]
     last = {worker: max(numbers) for worker, numbers in begun.items()}
     counted = [each.name for each in sources if each.name in when.starts or each.numbered]
-    counted += told.filter(pl.col("key") == "recorded_end")["source"].to_list()
-    unsaid = (pl.col("key") == "exit_code") & told["attempt"].is_null() & ~pl.col("source").is_in(counted)
+    counted += original.filter(pl.col("key") == "recorded_end")["source"].to_list()
+    unsaid = (pl.col("key") == "exit_code") & original["attempt"].is_null() & ~pl.col("source").is_in(counted)
     of_last = pl.col("worker").replace_strict(last, default=pl.col("attempt"), return_dtype=pl.Int64)
     return placed.select(attempt=pl.when(unsaid).then(of_last).otherwise("attempt"))["attempt"]
 
 
 def _counted_on(
-    told: pl.DataFrame, placed: pl.DataFrame, identity: pl.DataFrame, when: Attempts
+    original: pl.DataFrame, placed: pl.DataFrame, identity: pl.DataFrame, when: Attempts
 ) -> pl.DataFrame:
     """Return the facts with the attempts that a scheduler counts renumbered to those found in the logs.
 
@@ -188,7 +190,7 @@ def _counted_on(
     if all(len(counts) < 2 for counts in when.held.values()):
         return placed
     general = identity.filter(pl.col("own_worker").is_null())["source"]
-    of_others = told["attempt"].is_not_null() | told["source"].is_in(general.to_list())
+    of_others = original["attempt"].is_not_null() | original["source"].is_in(general.to_list())
     last = [when.last(*place) for place in placed.select("worker", "attempt").iter_rows()]
     return placed.with_columns(
         attempt=pl.when(of_others).then(pl.Series(last, dtype=pl.Int64)).otherwise("attempt")
@@ -198,9 +200,9 @@ def _counted_on(
 def _identity_facts(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.DataFrame:
     """Return facts, without lines, about how the workers of sources were identified."""
     rows = [
-        {"source": source.name, "worker": source.worker, "attempt": when.named[source.name], **told}
+        {"source": source.name, "worker": source.worker, "attempt": when.named[source.name], **fact}
         for source in sources
-        if (told := _identity_fact(source.name, found))
+        if (fact := _identity_fact(source.name, found))
     ]
     return frame("facts", rows)
 

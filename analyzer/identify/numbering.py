@@ -41,17 +41,17 @@ def from_one(workers: AbstractSet[str]) -> bool:
     return len(workers) > 1 and workers == {*_numbered(1, len(workers))}
 
 
-def numbering(told: Mapping[str, TaskClues], listed: AbstractSet[str]) -> Numbering:
+def numbering(clues: Mapping[str, TaskClues], listed: AbstractSet[str]) -> Numbering:
     """Return how the numbers in names relate to indices: FROM_ONE only if the logs contradict INDEX.
 
-    `told` has workers numbered from 1 → what their logs tell; `listed` has the tasks of the cluster, and is
-    empty if no file states them.
+    `clues` maps workers, as numbered from 1, to what their logs show; `listed` has the tasks of the
+    cluster, and is empty if no file states them.
     """
-    named, tasks = _numbered(1, len(told)), _numbered(0, len(told))
-    spoken = {task for each in told.values() for task in each.peers}
-    if _ruled_out(told, named, tasks) or named[-1] in spoken or (listed and {*tasks} != listed):
+    named, tasks = _numbered(1, len(clues)), _numbered(0, len(clues))
+    spoken = {task for each in clues.values() for task in each.peers}
+    if _ruled_out(clues, named, tasks) or named[-1] in spoken or (listed and {*tasks} != listed):
         return Numbering.INDEX
-    contradicted = _ruled_out(told, named, named) or LEADER in spoken or (listed and not {*named} <= listed)
+    contradicted = _ruled_out(clues, named, named) or LEADER in spoken or (listed and not {*named} <= listed)
     return Numbering.FROM_ONE if contradicted else Numbering.UNKNOWN
 
 
@@ -62,20 +62,20 @@ def counted_by_rank(claims: Mapping[str, Claim | None], listed: Sequence[str]) -
     unless there is a chief and every log claims the task of its rank.
     """
     ranks = {f"worker:{rank}": task for rank, task in enumerate(listed)}
-    told = {worker: claim for worker, claim in claims.items() if claim}
-    fits = {worker: claim.worker for worker, claim in told.items()} == ranks
-    return told if fits and "chief:0" in listed else {}
+    claimed = {worker: claim for worker, claim in claims.items() if claim}
+    fits = {worker: claim.worker for worker, claim in claimed.items()} == ranks
+    return claimed if fits and "chief:0" in listed else {}
 
 
-def counted_from_zero(told: Mapping[str, TaskClues]) -> dict[str, Claim]:
+def counted_from_zero(clues: Mapping[str, TaskClues]) -> dict[str, Claim]:
     """Return worker numbered from 1 → its task: the claim of its logs, else a guess."""
-    tasks = zip(_numbered(1, len(told)), _numbered(0, len(told)), strict=True)
-    return {named: told[named].claim or Claim(task, Basis.COUNTED_FROM_ZERO) for named, task in tasks}
+    tasks = zip(_numbered(1, len(clues)), _numbered(0, len(clues)), strict=True)
+    return {named: clues[named].claim or Claim(task, Basis.COUNTED_FROM_ZERO) for named, task in tasks}
 
 
 def _numbered(first: int, count: int) -> list[str]:
     return [f"worker:{first + index}" for index in range(count)]
 
 
-def _ruled_out(told: Mapping[str, TaskClues], named: Sequence[str], tasks: Sequence[str]) -> bool:
-    return any(told[name].rules_out(task) for name, task in zip(named, tasks, strict=True))
+def _ruled_out(clues: Mapping[str, TaskClues], named: Sequence[str], tasks: Sequence[str]) -> bool:
+    return any(clues[name].rules_out(task) for name, task in zip(named, tasks, strict=True))

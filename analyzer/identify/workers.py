@@ -244,12 +244,12 @@ def _by_numbers(
     logs: Mapping[str, Sequence[str]], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> tuple[Numbering, dict[str, Claim]]:
     """Return what numbers from 1 in names mean, and worker by name → its task if they count tasks from 1."""
-    told = {
+    clues = {
         worker: TaskClues(claim_of(names, stated, clusters), remote(names), _leads(names, stated))
         for worker, names in logs.items()
     }
     listed = {task for cluster in clusters for task in task_addresses(cluster)}
-    return numbering(told, listed), counted_from_zero(told)
+    return numbering(clues, listed), counted_from_zero(clues)
 
 
 def _leads(group: Iterable[str], stated: Statements) -> bool:
@@ -274,8 +274,8 @@ def _is_numbered(name: str) -> bool:
 
 def _by_claims(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
     """Return worker → claim; empty if a worker has no claim or two claim the same task."""
-    told = {worker: claim for worker, claim in claims.items() if claim}
-    return told if len({claim.worker for claim in told.values()}) == len(claims) else {}
+    known = {worker: claim for worker, claim in claims.items() if claim}
+    return known if len({claim.worker for claim in known.values()}) == len(claims) else {}
 
 
 def _training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> set[str]:

@@ -182,8 +182,8 @@ DEVICE = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d{1,9})(?!\d)
 
 def position(epoch: int | None, step: int | None) -> str:
     """Format a training position: `epoch 2, step 14`."""
-    told = [f"{name} {number}" for name, number in (("epoch", epoch), ("step", step)) if number is not None]
-    return ", ".join(told) or "a point before its first step"
+    parts = [f"{name} {number}" for name, number in (("epoch", epoch), ("step", step)) if number is not None]
+    return ", ".join(parts) or "a point before its first step"
 
 
 def listed(workers: Sequence[str]) -> str:

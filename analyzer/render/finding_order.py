@@ -30,13 +30,13 @@ def leading_evidence(diagnosis: Json, limit: int) -> list[Json]:
 
 def unique_evidence(evidence: Sequence[Json]) -> list[Json]:
     """Return the evidence without repetitions: the same line, or the same statement and words in one file."""
-    told: set[tuple[Any, ...]] = set()
+    seen: set[tuple[Any, ...]] = set()
     kept = []
     for place in evidence:
         said = _identity_keys(place)
-        if told.isdisjoint(said):
+        if seen.isdisjoint(said):
             kept.append(place)
-        told |= said
+        seen |= said
     return kept
 
 
@@ -57,8 +57,8 @@ def location(place: Json) -> str:
 
 def unread_sources(diagnosis: Json) -> list[tuple[str, str]]:
     """Return (name, reason) of unread files: incomplete ones, damage, then unsupported kinds."""
-    told = {(source["name"], source["reason"]) for source in diagnosis["sources"]}
-    damage = _damaged(d for d in diagnosis["damage"] if d["line"] or (d["source"], d["what"]) not in told)
+    stated = {(source["name"], source["reason"]) for source in diagnosis["sources"]}
+    damage = _damaged(d for d in diagnosis["damage"] if d["line"] or (d["source"], d["what"]) not in stated)
     located = {(d["source"], d["what"]) for d in diagnosis["damage"] if d["line"]}
     whole = [(s["name"], _why(s)) for s in _incomplete(diagnosis) if (s["name"], s["reason"]) not in located]
     return [*whole, *damage, *unsupported_sources(diagnosis)]
@@ -77,8 +77,8 @@ def _damaged(rows: Iterable[Json]) -> list[tuple[str, str]]:
 
 def incomplete_sources(diagnosis: Json) -> list[tuple[str, str]]:
     """Return (name, reason) of supported files that were not read whole, unless damage states the reason."""
-    told = {(damage["source"], damage["what"]) for damage in diagnosis.get("damage", ())}
-    return [(s["name"], _why(s)) for s in _incomplete(diagnosis) if (s["name"], s["reason"]) not in told]
+    stated = {(damage["source"], damage["what"]) for damage in diagnosis.get("damage", ())}
+    return [(s["name"], _why(s)) for s in _incomplete(diagnosis) if (s["name"], s["reason"]) not in stated]
 
 
 def _incomplete(diagnosis: Json) -> list[Json]:

@@ -76,8 +76,8 @@ def how_it_went(good: Mapping[str, Any]) -> str:
 def against(good: Mapping[str, Any]) -> list[str]:
     """Return the differences from a good run, except lines: `Python: 3.11.2, there 3.10.4`."""
     said = [f"{f['label']}: {', '.join(f['here'])}, there {', '.join(f['there'])}" for f in good["facts"]]
-    if told := pace(good["step_time"]):
-        said.append(told)
+    if sentence := pace(good["step_time"]):
+        said.append(sentence)
     for curve in good["curves"]:
         step = f"step {curve['step']:,}" if curve["step"] is not None else "the last common place"
         epoch = f"epoch {curve['epoch']}, " if curve["epoch"] is not None else ""
@@ -193,13 +193,13 @@ def xprof_report(diagnosis: Mapping[str, Any]) -> list[str]:
 def telling_lines(diagnosis: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the log lines that hint at a cause as evidence; `says` has meaning and possible causes."""
     return [
-        {**told["line"], "says": " ".join(filter(None, (_meaning(told), *_possible(told["possible"]))))}
-        for told in diagnosis.get("telling_lines", ())
+        {**line["line"], "says": " ".join(filter(None, (_meaning(line), *_possible(line["possible"]))))}
+        for line in diagnosis.get("telling_lines", ())
     ]
 
 
-def _meaning(told: Mapping[str, Any]) -> str:
-    return str(told["means"] or f"{told['line']['says']}.".capitalize())
+def _meaning(line: Mapping[str, Any]) -> str:
+    return str(line["means"] or f"{line['line']['says']}.".capitalize())
 
 
 def _possible(causes: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -98,13 +98,13 @@ def _tf_config(workspace: Workspace, outcome: Outcome) -> Iterator[tuple[str, by
 
 
 def _disks(_: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
-    for task, told in sorted(outcome.disks.items()):
-        yield f"df-{task}.txt", told
+    for task, output in sorted(outcome.disks.items()):
+        yield f"df-{task}.txt", output
 
 
 def _stacks(_: Workspace, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
-    for task, told in sorted(outcome.stacks.items()):
-        yield f"py-spy-{task}.txt", told
+    for task, output in sorted(outcome.stacks.items()):
+        yield f"py-spy-{task}.txt", output
 
 
 def _board(pattern: str) -> Callable[[Workspace, Outcome], Iterator[tuple[str, bytes]]]:

@@ -68,25 +68,25 @@ def _joined(name: str, lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
 
 
 def _srun(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
-    """Yield one file as of `srun -l`, with the task's rank before each line."""
+    """Yield one file like the output of `srun -l`, with the task's rank before each line."""
     return _joined(f"slurm-{job.number}.out", (b"%d: %s" % (line.task, line.text) for line in lines))
 
 
 def _compose(lines: Sequence[Line], _: Job) -> Iterator[tuple[str, bytes]]:
-    """Yield one file as of `docker compose logs`, with the container's name before each line."""
+    """Yield one file like the output of `docker compose logs`, with the container's name before each line."""
     return _joined(
         "docker-compose.log", (b"%s-1  | %s" % (line.worker.encode(), line.text) for line in lines)
     )
 
 
 def _slurm_tasks(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
-    """Yield a file for each task, as of `srun -o slurm-%j-%t.out`."""
+    """Yield a file for each task, like those of `srun -o slurm-%j-%t.out`."""
     for _, own in _by_worker(lines):
         yield from _joined(f"slurm-{job.number}-{own[0].task}.out", (line.text for line in own))
 
 
 def _kubectl(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
-    """Yield one file as of `kubectl logs -l … --prefix`: pod after pod, each line with pod and container."""
+    """Yield one file like the output of `kubectl logs -l … --prefix`: all lines of a pod, then the next."""
     by_pod = (line for _, own in _by_worker(lines) for line in own)
     return _joined(
         "train.log", (f"[pod/{_pod(line, job)}/tensorflow] ".encode() + line.text for line in by_pod)
@@ -94,7 +94,7 @@ def _kubectl(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
 
 
 def _docker_json(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
-    """Yield a file for each container as of Docker's json-file driver, one JSON object per line."""
+    """Yield a file for each container like Docker's json-file driver: one JSON object per line."""
     for worker, own in _by_worker(lines):
         entries = ({"log": _text(line) + "\n", "stream": "stderr", "time": _iso(line.time)} for line in own)
         container = hashlib.sha256(f"{job.number}{worker}".encode()).hexdigest()
@@ -102,7 +102,7 @@ def _docker_json(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]
 
 
 def _cloud_logging(lines: Sequence[Line], job: Job) -> Iterator[tuple[str, bytes]]:
-    """Yield one file as of `gcloud logging read --format json` on GKE: an array, newest entry first."""
+    """Yield one file like `gcloud logging read --format json` on GKE: an array, newest entry first."""
     entries = [_cloud_entry(number, line, job) for number, line in enumerate(lines) if line.text.strip()]
     yield "cloud-logging.json", json.dumps(entries[::-1], indent=1).encode() + b"\n"
 

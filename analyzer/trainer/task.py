@@ -70,8 +70,8 @@ def _leave(workspace: Workspace, outcome: Outcome, rank: Rank, home: Path) -> in
         return 0
     code = outcome.exit_codes[rank.index]
     if "exit_codes" in scenario.hands_over:
-        told = "running" if code is None else code
-        (home / "run" / f"exit_code-{name}.txt").write_text(f"{name} {told}\n")
+        state = "running" if code is None else code
+        (home / "run" / f"exit_code-{name}.txt").write_text(f"{name} {state}\n")
     if code is None:
         return STALLED
     return 128 - code if code < 0 else code

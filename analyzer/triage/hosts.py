@@ -85,9 +85,9 @@ def rank_hosts(shares: pl.DataFrame) -> list[HostRate]:
 
 def _host_rate(row: dict[str, Any], p_values: dict[str, float], accused: dict[str, float]) -> HostRate:
     host = row["host"]
-    told = {name: value for name, value in row.items() if name in HostRate._fields}
-    told["ids"] = tuple(row["ids"])
-    return HostRate(**told, p_value=p_values.get(host, 1.0), accused=host in accused)
+    values = {name: value for name, value in row.items() if name in HostRate._fields}
+    values["ids"] = tuple(row["ids"])
+    return HostRate(**values, p_value=p_values.get(host, 1.0), accused=host in accused)
 
 
 def _trials(shares: pl.DataFrame) -> pl.DataFrame:

@@ -67,10 +67,12 @@ def configured(
     settings = {name: Setting(called.get_default(name), "default") for name in (*actions, *tables)}
     sharing = [*subcommands(parser).values(), *([sibling] if sibling else [])]
     known = {name: each for one in sharing for name, each in _actions(one).items()}
-    told = _from_environment(known | actions)
+    found = _from_environment(known | actions)
     if file := _file(given.config, _texts(given, inputs), parser.prog):
-        told = _from_file(file, parser.prog.split()[0].removeprefix("mwms-"), known | actions, tables) | told
-    settings |= {name: setting for name, setting in told.items() if name in settings}
+        found = (
+            _from_file(file, parser.prog.split()[0].removeprefix("mwms-"), known | actions, tables) | found
+        )
+    settings |= {name: setting for name, setting in found.items() if name in settings}
     settings |= {
         name: Setting(value, "command line")
         for name in actions

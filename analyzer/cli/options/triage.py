@@ -42,8 +42,8 @@ def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Se
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of `mwms-triage`."""
-    told = "Diagnoses the runs that are new since the last call; lists new and recurring failures."
-    made = command_parser("mwms-triage", told, _EPILOG)
+    description = "Diagnoses the runs that are new since the last call; lists new and recurring failures."
+    made = command_parser("mwms-triage", description, _EPILOG)
     _add_runs(made)
     _add_work(made)
     _add_outputs(made)

@@ -126,9 +126,9 @@ def _count(rows: Sequence[Row], column: str, *values: object) -> int:
 
 def _leader_awaited(lives: Sequence[Row], facts: pl.DataFrame) -> int:
     """Count the workers that were up while the leader was still waiting for them."""
-    told = facts.filter(pl.col("key").is_in(["connected", "awaits"])).select("key", "value").rows()
-    awaited = {task for key, task in told if key == "awaits"}
-    awaited -= {task for key, task in told if key == "connected"}
+    stated = facts.filter(pl.col("key").is_in(["connected", "awaits"])).select("key", "value").rows()
+    awaited = {task for key, task in stated if key == "awaits"}
+    awaited -= {task for key, task in stated if key == "connected"}
     up = [life for life in lives if life["phase"] in {"server_up", "joined"} and life["leader"] is False]
     return sum(life["worker"] in awaited for life in up)
 

@@ -66,8 +66,8 @@ def last_telling(records: Sequence[Row]) -> Row | None:
 
     An indented line does not, nor one that opens or closes a bracket.
     """
-    told = (row for row in reversed(records) if not _is_fragment(row["text"]))
-    return max(told, key=lambda row: row["near"] or 0.0, default=None)
+    telling = (row for row in reversed(records) if not _is_fragment(row["text"]))
+    return max(telling, key=lambda row: row["near"] or 0.0, default=None)
 
 
 def _is_fragment(line: str) -> bool:

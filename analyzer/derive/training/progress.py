@@ -203,8 +203,8 @@ def last_attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
 def times_seen(sources: pl.DataFrame, clock: CommonClock) -> dict[str, tuple[float | None, float | None]]:
     """Return worker → first and last time in its logs and event files, or without any, in its recording."""
     known: dict[tuple[bool, str], list[float]] = defaultdict(list)
-    told = sources.filter(pl.col("kind").is_in(["log", "event_file", "recording"]))
-    for worker, source, kind, *ends in told.select(
+    timed = sources.filter(pl.col("kind").is_in(["log", "event_file", "recording"]))
+    for worker, source, kind, *ends in timed.select(
         "worker", "source", "kind", "first_time", "last_time"
     ).iter_rows():
         times = (clock.time(worker, source, end) for end in ends)

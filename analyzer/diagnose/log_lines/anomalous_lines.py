@@ -101,8 +101,8 @@ def healthy_lines() -> frozenset[str]:
 
 def _lines(scalars: pl.DataFrame, records: pl.DataFrame) -> Iterator[RecordLine]:
     after = last_common_lines(scalars)
-    told = records.filter(pl.col("kind") != "progress").group_by("worker", maintain_order=True)
-    for row in told.tail(_MAX_RECORDS).iter_rows(named=True):
+    logged = records.filter(pl.col("kind") != "progress").group_by("worker", maintain_order=True)
+    for row in logged.tail(_MAX_RECORDS).iter_rows(named=True):
         said = [each for each in numbered(row) if each[1].strip()]
         if said:
             number, text = said[-1] if row["kind"] == "traceback" else said[0]

@@ -95,9 +95,9 @@ def _ends(records: pl.DataFrame) -> list[_FinalLines]:
     """Return the last lines of each worker's latest source; routine lines only if it logged no others."""
     chatter = (pl.col("kind") == "progress") | (pl.col("level").fill_null("") == "I")
     marked = records.with_columns(chatter=chatter)
-    told = marked.filter(~pl.col("chatter") | pl.col("chatter").all().over("worker"))
+    shown = marked.filter(~pl.col("chatter") | pl.col("chatter").all().over("worker"))
     latest = pl.col("source").sort_by("near", nulls_last=False, maintain_order=True).last().over("worker")
-    last = told.filter(pl.col("source") == latest).group_by("worker", maintain_order=True).tail(MAX_LINES)
+    last = shown.filter(pl.col("source") == latest).group_by("worker", maintain_order=True).tail(MAX_LINES)
     words = []
     for worker, records_of_worker in groupby(last.iter_rows(named=True), itemgetter("worker")):
         *_, final = own = list(records_of_worker)

@@ -83,7 +83,7 @@ def telling_lines(tables: Tables, findings: Sequence[Finding]) -> list[Telling]:
     return list(kinds.values())[:MAX_LINES]
 
 
-def described(told: Sequence[Telling], meanings: Mapping[str, str]) -> list[TellingLine]:
+def described(found: Sequence[Telling], meanings: Mapping[str, str]) -> list[TellingLine]:
     """Return the section `telling_lines` of the document; `meanings` maps causes to what they mean."""
     return [
         {
@@ -91,14 +91,14 @@ def described(told: Sequence[Telling], meanings: Mapping[str, str]) -> list[Tell
             "means": each.hint.means if each.hint else "",
             "possible": list(_possible(each.hint, meanings)),
         }
-        for each in told
+        for each in found
     ]
 
 
-def deciding_file(told: Sequence[Telling], tables: Tables) -> DecidingFile | None:
+def deciding_file(found: Sequence[Telling], tables: Tables) -> DecidingFile | None:
     """Return the missing kind of file that would help most and how to collect it; None if none is missing."""
     read = kinds_read(tables)
-    wanted = [each.hint.decided_by for each in told if each.hint]
+    wanted = [each.hint.decided_by for each in found if each.hint]
     missing, cut = _without_log(tables), without_start(tables)
     kinds = [
         *(["log"] if missing or "log" not in read else []),

@@ -75,12 +75,12 @@ def _from_scontrol(text: str) -> Iterator[Row]:
     line = text.count("\n", 0, starts[0] if starts else 0) + 1
     for start, end in pairwise([*starts, len(text)]):
         part = text[start:end]
-        told = dict(re.findall(r"(?:^|\s)([A-Z]\w*)=(\S*)", part))
-        state = next(_states(told.get("JobState", "")), ("", ""))
-        code = _CODE.fullmatch(told.get("ExitCode", ""))
+        values = dict(re.findall(r"(?:^|\s)([A-Z]\w*)=(\S*)", part))
+        state = next(_states(values.get("JobState", "")), ("", ""))
+        code = _CODE.fullmatch(values.get("ExitCode", ""))
         at = line + part.count("\n", 0, max(0, part.find("JobState=")))
         line += part.count("\n")
-        yield Row(at, told["JobId"], "", told.get("JobName", ""), *state, code[0] if code else "")
+        yield Row(at, values["JobId"], "", values.get("JobName", ""), *state, code[0] if code else "")
 
 
 def _add_facts(output: SourceRows, row: Row, worker: str | None) -> None:

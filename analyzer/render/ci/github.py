@@ -37,8 +37,8 @@ def _annotation(command: str, title: str, message: str, finding: Json | None) ->
         properties["file"] = one_line(place["source"], _MAX_TEXT)
     if place and place["line"]:
         properties["line"] = str(place["line"])
-    told = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{command} {told}::{_message(one_line(message, _MAX_TEXT))}"
+    shown = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{command} {shown}::{_message(one_line(message, _MAX_TEXT))}"
 
 
 def _message(text: str) -> str:

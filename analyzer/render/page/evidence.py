@@ -45,16 +45,16 @@ def numbered(items: Iterable[Json], first: int = 1) -> list[dict[str, Any]]:
     return [{"n": n, "item": item, "lines": list(_lines(item))} for n, item in enumerate(items, first)]
 
 
-def cited(diagnosis: Json, told: Mapping[tuple[str, int], int]) -> list[dict[str, Any]]:
+def cited(diagnosis: Json, quoted: Mapping[tuple[str, int], int]) -> list[dict[str, Any]]:
     """Return the distinct lines of timeline events that no finding quotes, in order of the events.
 
-    `told` has the (source, line) that findings quote as keys; the entry `events` of a line has the numbers of
-    its events.
+    The keys of `quoted` are the (source, line) that findings quote; the entry `events` of a line has the
+    numbers of its events.
     """
     made: dict[tuple[str, int], dict[str, Any]] = {}
     for event in diagnosis["timeline"]:
         at = (event["source"], event["line"])
-        if None not in at and at not in told:
+        if None not in at and at not in quoted:
             excerpt = (
                 [Line(event["line"], (TextPart(event["excerpt"]),), hit=True)] if event.get("excerpt") else []
             )

@@ -91,8 +91,8 @@ def _evidence(diagnosis: Json) -> dict[str, Any]:
     """Return the quoted lines: of findings, events and the good run, and those that hint at a cause."""
     anchors = evidence.finding_anchors(diagnosis["findings"])
     claims = evidence.claims(diagnosis, anchors)
-    told = evidence.places_by_line(claims)
-    cited = evidence.cited(diagnosis, told)
+    quoted = evidence.places_by_line(claims)
+    cited = evidence.cited(diagnosis, quoted)
     files = {s["name"]: f"file-{n}" for n, s in enumerate(diagnosis["sources"], 1)}
     return {
         "claims": claims,
@@ -100,7 +100,7 @@ def _evidence(diagnosis: Json) -> dict[str, Any]:
         "anchor_of": {f["rule"]: anchors[i] for i, f in reversed(list(enumerate(diagnosis["findings"])))},
         "rules": _rules(diagnosis["findings"], anchors),
         "file_anchors": files,
-        "target": _targets(told, cited, files, {w["id"] for w in diagnosis["workers"]}),
+        "target": _targets(quoted, cited, files, {w["id"] for w in diagnosis["workers"]}),
         "telling_lines": evidence.numbered(phrasing.telling_lines(diagnosis)),
         "deciding_file": phrasing.deciding_file(diagnosis),
         "last_words": evidence.numbered(diagnosis["last_words"]),
@@ -151,7 +151,7 @@ Target = Callable[[Json], tuple[str, str]]
 
 
 def _targets(
-    told: Mapping[tuple[str, int], int],
+    quoted: Mapping[tuple[str, int], int],
     cited: Sequence[Json],
     files: Mapping[str, str],
     shown: Collection[str],
@@ -167,7 +167,7 @@ def _targets(
             )
         if line is None:
             return files.get(source, "sources"), source
-        n = told.get((source, line))
+        n = quoted.get((source, line))
         return f"evidence-{n}" if n else lines[source, line], f"{source}:{line}"
 
     return target

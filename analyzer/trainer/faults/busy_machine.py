@@ -46,9 +46,9 @@ class BusyMachine(Fault):
     def witness(self, evidence: Evidence) -> str:
         """Return proof that the competing processes computed for more than a tenth of the job's duration."""
         seconds = time.monotonic() - evidence.life(0).started
-        told = f"the other processes computed {self.computed:.1f} s in {seconds:.1f} s"
-        require(self.computed > seconds / 10, told)
-        return told
+        proof = f"the other processes computed {self.computed:.1f} s in {seconds:.1f} s"
+        require(self.computed > seconds / 10, proof)
+        return proof
 
     def cleanup(self) -> None:
         """End the processes."""

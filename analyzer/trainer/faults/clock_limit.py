@@ -44,10 +44,10 @@ class ClockLimit(Fault):
         own = max(self.samples.of(self.guilty), default=0.0)
         others = [max(self.samples.of(index), default=0.0) for index in self.samples.values]
         fastest = max(others, default=0.0)
-        told = f"clock of worker {self.guilty} at most {own:.0f} MHz, of the fastest {fastest:.0f}"
+        proof = f"clock of worker {self.guilty} at most {own:.0f} MHz, of the fastest {fastest:.0f}"
         # drivers round to the next clock that the GPU supports
-        require(0 < own < 1.2 * self.megahertz < fastest, told)
-        return told
+        require(0 < own < 1.2 * self.megahertz < fastest, proof)
+        return proof
 
     def cleanup(self) -> None:
         """Remove the limit."""

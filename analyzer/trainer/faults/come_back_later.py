@@ -39,9 +39,9 @@ class ComeBackLater(Fault):
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
         """Write the request when the guilty worker reaches the step."""
         if index == self.guilty and step >= self.step and self.path:
-            told = json.loads(self.path.read_text()) | {"retry_after": self.seconds}
+            statistics = json.loads(self.path.read_text()) | {"retry_after": self.seconds}
             fresh = self.request = self.path.with_suffix(".new")
-            fresh.write_text(json.dumps(told) + "\n")
+            fresh.write_text(json.dumps(statistics) + "\n")
             self.strike()
             self.reads.watch(fresh)
             fresh.replace(self.path)

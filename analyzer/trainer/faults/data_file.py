@@ -77,10 +77,10 @@ class DataFile(Fault):
             require(not path.exists(), f"{path.name} is there")
             return f"no {path.name}; {evidence.require_raised(self.guilty)}"
         require(self.data, "no file was changed")
-        told = "; ".join(data.require() for data in self.data)
+        proof = "; ".join(data.require() for data in self.data)
         if self.happened == "shortened":
-            return told
-        return f"{told}; {evidence.require_raised(self.guilty)}"
+            return proof
+        return f"{proof}; {evidence.require_raised(self.guilty)}"
 
     def cleanup(self) -> None:
         """Stop watching the changed files."""

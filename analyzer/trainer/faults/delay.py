@@ -51,8 +51,8 @@ class Delay(Fault):
         hosts = evidence.workspace.hosts
         require(self.proxy and self.proxy.poll() is None, "the proxy has ended")
         require(self.milliseconds > 0, "the delay is none")
-        told = hosts.ask(self.guilty, "iptables -t nat -L PREROUTING -v -x -n") if hosts else ""
-        count = sum(int(line.split()[0]) for line in told.splitlines() if " REDIRECT " in line)
+        rules = hosts.ask(self.guilty, "iptables -t nat -L PREROUTING -v -x -n") if hosts else ""
+        count = sum(int(line.split()[0]) for line in rules.splitlines() if " REDIRECT " in line)
         require(count, "the kernel redirected no connection")
         return f"{count} connections redirected to the proxy"
 

@@ -56,8 +56,8 @@ class EditFile(Fault):
         require(self.changed, f"{self.path} did not change")
         for path in self.changed:
             require(self.reads.saw(path), f"{self.path} was never read after the change")
-        told = f"{self.path} was read after the change"
-        return f"{told}; {evidence.require_raised(self.guilty)}" if self.fails else told
+        proof = f"{self.path} was read after the change"
+        return f"{proof}; {evidence.require_raised(self.guilty)}" if self.fails else proof
 
     def cleanup(self) -> None:
         """Stop watching the files."""

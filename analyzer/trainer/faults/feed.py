@@ -64,10 +64,10 @@ class Feed(Fault):
         require(self.writers, "no file became a pipe")
         require(self.taken, "nobody read from the pipe")
         share = self.empty / max(1, self.looks)
-        told = f"{self.taken:,} bytes read from the pipe, which was empty in {share:.0%} of the looks"
+        proof = f"{self.taken:,} bytes read from the pipe, which was empty in {share:.0%} of the looks"
         require(self.rows_per_second or self.is_used_up, "the reader did not take all rows")
-        require(share > LEAST_SHARE, told)
-        return told
+        require(share > LEAST_SHARE, proof)
+        return proof
 
     def observe(self, workers: WorkerProcesses) -> None:  # noqa: ARG002 - as the job calls it
         """Count how many bytes were read and, from the first one on, whether each pipe is empty."""

@@ -30,9 +30,9 @@ class GpuHang(Arguments):
 
     def witness(self, evidence: Evidence) -> str:
         """Return proof by the driver's readings that the GPU was busy in the last samples."""
-        told = super().witness(evidence)
+        proof = super().witness(evidence)
         require(evidence.life(self.guilty).code is None, f"worker {self.guilty} ended")
         last = self.samples.of(self.guilty)[-LAST:]
         used = f"utilization of the GPU at the end: {', '.join(f'{one:.0f} %' for one in last) or 'unknown'}"
         require(len(last) == LAST and min(last) >= BUSY_PERCENT, used)
-        return f"{told}; {used}"
+        return f"{proof}; {used}"

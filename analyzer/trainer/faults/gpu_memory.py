@@ -28,12 +28,12 @@ class GpuMemory(Arguments):
 
     def witness(self, evidence: Evidence) -> str:
         """Return proof by the driver's readings that the memory was used up and that the worker failed."""
-        told = super().witness(evidence)
+        proof = super().witness(evidence)
         devices = self.samples.devices.get(self.guilty, ())
         peak, total = max(self.samples.of(self.guilty), default=0.0), _total(devices)
         used = f"{peak:,.0f} of {total:,.0f} MiB of the GPU in use"
         require(total and peak >= self.share * total, used)
-        return f"{told}; {used}; {evidence.require_ended_badly(self.guilty)}"
+        return f"{proof}; {used}; {evidence.require_ended_badly(self.guilty)}"
 
 
 def _total(devices: tuple[str, ...]) -> float:

@@ -48,14 +48,14 @@ class KernelLines(SendSignal):
 
     def witness(self, evidence: Evidence) -> str:
         """Return proof that the worker ended by the signal; say that the kernel's lines are replayed."""
-        told = super().witness(evidence)
+        proof = super().witness(evidence)
         require(self.log, "no kernel lines were given")
         code = evidence.life(self.guilty).code
         require(code == -Signals[f"SIG{self.signal}"], f"worker {self.guilty} ended with {code}")
-        return f"{told}; the {len(self.lines)} lines of kernel.log are replayed, not of this kernel"
+        return f"{proof}; the {len(self.lines)} lines of kernel.log are replayed, not of this kernel"
 
 
 def _bus(device: str) -> str:
     """Return the PCI address of a GPU as the kernel prints it: `0000:3b:00`."""
-    told = ask("--query-gpu=pci.bus_id", "--format=csv,noheader", "-i", device).strip().lower()
-    return told[-12:].partition(".")[0] or BUS
+    bus = ask("--query-gpu=pci.bus_id", "--format=csv,noheader", "-i", device).strip().lower()
+    return bus[-12:].partition(".")[0] or BUS

@@ -81,7 +81,7 @@ class NetworkRule(Fault):
     def _packets(self, hosts: Hosts, index: int) -> int:
         """Return how many packets the rule dropped or delayed on a host."""
         if self.rule == "narrow":
-            told = hosts.ask(index, "tc -s qdisc show dev eth0")
-            return sum(map(int, re.findall(r"(?:dropped|overlimits) (\d+)", told)))
+            output = hosts.ask(index, "tc -s qdisc show dev eth0")
+            return sum(map(int, re.findall(r"(?:dropped|overlimits) (\d+)", output)))
         rules = hosts.ask(index, "iptables -L -v -x -n").splitlines()
         return sum(int(rule.split()[0]) for rule in rules if re.match(r"\s*\d.* DROP ", rule))

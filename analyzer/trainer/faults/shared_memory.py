@@ -59,9 +59,9 @@ class SharedMemory(Fault):
     def witness(self, evidence: Evidence) -> str:
         """Return proof from `/proc` that the mount is small, and that the guilty worker failed."""
         own = self.sizes.get(self.guilty, "")
-        told = f"{PLACE} of worker {self.guilty} in /proc: {own or 'not seen'}"
-        require(f"size={self.kilobytes}k" in own, told)
-        return f"{told}; {evidence.require_ended_badly(self.guilty)}"
+        proof = f"{PLACE} of worker {self.guilty} in /proc: {own or 'not seen'}"
+        require(f"size={self.kilobytes}k" in own, proof)
+        return f"{proof}; {evidence.require_ended_badly(self.guilty)}"
 
 
 def _options(pid: int) -> str:

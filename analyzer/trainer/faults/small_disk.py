@@ -56,8 +56,8 @@ class SmallDisk(Fault):
         """Return proof that the disk was full, and that the guilty worker failed."""
         require(self.mounted, "the disk was not mounted")
         require(self.free < self.largest, f"{self.free:.0f} kB of {self.kilobytes} were always free")
-        told = f"{self.free:.0f} kB free of {self.kilobytes}, for files of {self.largest:.0f} kB"
-        return f"{told}; {evidence.require_ended_badly(self.guilty)}"
+        proof = f"{self.free:.0f} kB free of {self.kilobytes}, for files of {self.largest:.0f} kB"
+        return f"{proof}; {evidence.require_ended_badly(self.guilty)}"
 
     def cleanup(self) -> None:
         """Unmount the tmpfs."""

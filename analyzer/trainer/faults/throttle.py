@@ -53,9 +53,9 @@ class Throttle(Fault):
         lived = (life.ended or time.monotonic()) - life.started
         wanted = (1 - self.share) * lived / 2
         require(self.share < 1, "the worker has the processor all the time")
-        told = f"worker {self.guilty} stood still for {self.stopped:.1f} s of {lived:.1f} s"
-        require(self.stopped > wanted, told)
-        return told
+        proof = f"worker {self.guilty} stood still for {self.stopped:.1f} s of {lived:.1f} s"
+        require(self.stopped > wanted, proof)
+        return proof
 
     def cleanup(self) -> None:
         """Stop the throttling thread and wait for it."""

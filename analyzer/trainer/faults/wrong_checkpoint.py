@@ -61,6 +61,6 @@ class WrongCheckpoint(Supervised):
 
     def witness(self, evidence: Evidence) -> str:
         """Return proof of the kill, the restart and (unless `found` is `latest`) a replaced checkpoint."""
-        told = super().witness(evidence)
+        proof = super().witness(evidence)
         require(self.found == "latest" or self.replaced, "no checkpoint was replaced")
-        return f"{told}; checkpoints replaced: {self.replaced}"
+        return f"{proof}; checkpoints replaced: {self.replaced}"

@@ -61,10 +61,10 @@ class GpuCapture:
         """Return the reports by file name: `nvidia-smi -q`, dmon and the driver's kernel lines."""
         if not self.wanted:
             return {}
-        told = {"nvidia-smi-q.txt": ask("-q").encode(), "kernel.log": self._kernel_lines()}
+        reports = {"nvidia-smi-q.txt": ask("-q").encode(), "kernel.log": self._kernel_lines()}
         if (self.folder / DMON_LOG).exists():
-            told[f"nvidia-smi-{DMON_LOG}"] = (self.folder / DMON_LOG).read_bytes()
-        return {name: content for name, content in told.items() if content}
+            reports[f"nvidia-smi-{DMON_LOG}"] = (self.folder / DMON_LOG).read_bytes()
+        return {name: content for name, content in reports.items() if content}
 
     def require_nccl(self, logs: Mapping[int, Path]) -> None:
         """Check that NCCL speaks in the log of every innocent worker, if the scenario asks for NCCL.

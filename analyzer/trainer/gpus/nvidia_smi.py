@@ -15,7 +15,7 @@ TIMEOUT_SECONDS = 60
 def ask(*options: str) -> str:
     """Return the output of `nvidia-smi` with some options; empty if it fails or does not exist."""
     try:
-        told = subprocess.run(  # noqa: S603 - our own words
+        done = subprocess.run(  # noqa: S603 - our own words
             ["nvidia-smi", *options],  # noqa: S607
             capture_output=True,
             text=True,
@@ -24,7 +24,7 @@ def ask(*options: str) -> str:
         )
     except (OSError, subprocess.SubprocessError):
         return ""
-    return told.stdout
+    return done.stdout
 
 
 def list_gpus() -> tuple[str, ...]:

@@ -32,8 +32,8 @@ class GpuSamples:
             return
         for life in workers.alive():
             own = self.devices[life.index] = devices_of(life.pid) or self.devices.get(life.index, ())
-            told = [reading(device, self.quantity) for device in own]
-            self.values.setdefault(life.index, []).extend(value for value in told if value is not None)
+            readings = [reading(device, self.quantity) for device in own]
+            self.values.setdefault(life.index, []).extend(value for value in readings if value is not None)
         self.due = time.monotonic() + INTERVAL_SECONDS
 
     def of(self, index: int) -> list[float]:

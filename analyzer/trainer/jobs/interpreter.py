@@ -74,9 +74,9 @@ class Interpreter:
         An installation that lacks a library breaks every job before its fault, with a label that is not true.
         """
         command = [str(self.path), "-c", "import tensorflow"]
-        told = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - as in `ask`
-        if told.returncode:
-            last = (told.stderr.strip() or f"status {told.returncode}").splitlines()[-1]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - as in `ask`
+        if done.returncode:
+            last = (done.stderr.strip() or f"status {done.returncode}").splitlines()[-1]
             raise InterpreterError(f"{self.path}: TensorFlow cannot be imported: {last}")
 
 

@@ -87,10 +87,10 @@ def _summary(results: Sequence[MatrixResult], absent: int) -> Iterator[str]:
 def _row(result: MatrixResult) -> str:
     right = result.cause == result.culprit == "right"
     answer = "right" if right else f"{result.said}: cause {result.cause}, culprit {result.culprit}"
-    told = (
+    cells = (
         (f"refused: {result.refused}", "", "") if result.refused else (result.witness, result.truth, answer)
     )
-    return f"| {' | '.join((result.scenario, result.tensorflow, result.date, *told))} |"
+    return f"| {' | '.join((result.scenario, result.tensorflow, result.date, *cells))} |"
 
 
 def _absent(scenarios: Sequence[Scenario]) -> Iterator[str]:

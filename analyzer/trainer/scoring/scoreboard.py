@@ -188,12 +188,12 @@ def _reliability(scores: Sequence[Score]) -> str:
     for low, high in BANDS:
         inside = [score for score in scores if score.cause != "abstained" and low <= score.confidence < high]
         if inside:
-            told = sum(score.confidence for score in inside) / len(inside)
+            mean = sum(score.confidence for score in inside) / len(inside)
             right = sum(score.cause == "right" for score in inside)
             fair = sum(score.culprit != "wrong" for score in inside)
             rows.append(
                 (
-                    f"{low:.2f} to {min(high, 1.0):.2f}", str(len(inside)), f"{told:.2f}",
+                    f"{low:.2f} to {min(high, 1.0):.2f}", str(len(inside)), f"{mean:.2f}",
                     f"{right / len(inside):.2f}", "{:.2f} to {:.2f}".format(*wilson(right, len(inside))),
                     f"{fair / len(inside):.2f}", "{:.2f} to {:.2f}".format(*wilson(fair, len(inside))),
                 )
@@ -222,7 +222,7 @@ def _compared_with_baselines(scores: Sequence[Score]) -> str:
             "nobody guilty, nobody blamed",
             "nobody guilty, somebody blamed",
         ),
-        [_comparison_row(name, told) for name, told in {OURS: ours, **methods}.items()],
+        [_comparison_row(name, results) for name, results in {OURS: ours, **methods}.items()],
     )
 
 
@@ -231,9 +231,9 @@ def _judged(score: Score, blamed: str | None) -> str:
     return judge_culprit(truth, {"culprits": [blamed] if blamed else []})
 
 
-def _comparison_row(name: str, told: Sequence[tuple[Score, str]]) -> tuple[str, ...]:
-    guilty = Counter(result for score, result in told if score.culprits)
-    innocent = Counter(result for score, result in told if not score.culprits)
+def _comparison_row(name: str, results: Sequence[tuple[Score, str]]) -> tuple[str, ...]:
+    guilty = Counter(result for score, result in results if score.culprits)
+    innocent = Counter(result for score, result in results if not score.culprits)
     counts = [guilty[result] for result in RESULTS] + [innocent["right"], innocent["wrong"]]
     return (name, *map(str, counts))
 

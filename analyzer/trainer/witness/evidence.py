@@ -123,10 +123,10 @@ class Evidence:
             FaultMissedError: the worker did not fail, it crashed, or another one failed first.
 
         """
-        told = self.require_ended_badly(index)
+        proof = self.require_ended_badly(index)
         code = self.life(index).code or 0
         require(-code not in _CRASHES, f"worker {index} crashed by itself, with {code}")
-        return told
+        return proof
 
     def require_nobody_ended_badly(self, before: float, but: int) -> None:
         """Check that no worker except `but` failed before a monotonic time; -1 exempts none.

@@ -92,7 +92,7 @@ class History:
         return nullcontext()
 
     def is_first_call(self) -> bool:
-        """Return True until a call that recorded a run has come to its end."""
+        """Return True unless an earlier call that recorded a run has ended."""
         return not self.rows(sa.select(RUNS.c.night).join(NIGHTS, NIGHTS.c.ended.is_not(None)).limit(1))
 
     def dates(self, until: str) -> list[str]:
@@ -181,8 +181,8 @@ def open_history(url: str) -> History:
         engine = sa.create_engine(make_url(url))
     except (NoSuchModuleError, ImportError) as error:
         advice = "; use sqlite:///FILE, or postgresql+psycopg://… after pip install '.[postgres]'"
-        told = f"there is no driver for it ({_error_text(error)})"
-        raise UsageError(f"--history {_url_without_password(url)}: {told}{advice}") from error
+        problem = f"there is no driver for it ({_error_text(error)})"
+        raise UsageError(f"--history {_url_without_password(url)}: {problem}{advice}") from error
     except ArgumentError as error:
         raise UsageError(f"--history {_url_without_password(url)}: {_error_text(error)}") from error
     if engine.dialect.name == "sqlite":

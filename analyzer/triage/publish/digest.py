@@ -93,7 +93,7 @@ def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator
 def _about(group: Group, context: PageContext) -> str:
     """Return sentences on owner, hosts, first run, fingerprint, report and acknowledgement of a group."""
     details, said = context.details.get(group.fingerprint), context.acknowledged.get(group.fingerprint)
-    told = [f"{prose(_capital(whose))}." if (whose := context.whose(group.run)) else ""]
+    sentences = [f"{prose(_capital(whose))}." if (whose := context.whose(group.run)) else ""]
     if details:
         hosts = ", ".join(code(host.name) for host in details.hosts)
         more = (
@@ -101,13 +101,15 @@ def _about(group: Group, context: PageContext) -> str:
             if details.host_count > len(details.hosts)
             else ""
         )
-        told.append(f"Hosts: {hosts}{more}." if hosts else "")
+        sentences.append(f"Hosts: {hosts}{more}." if hosts else "")
         earlier = details.first.place != group.run.place
-        told.append(f"First run: {code(details.first.place)} on {details.first.night}." if earlier else "")
-    told.append(f"Group {code(group.fingerprint)}.")
-    told.append(f"[Report]({link})." if (link := absolute(group.run)) else "")
-    told.append(f"{prose(_capital(acknowledged(said, context.today)))}." if said else "")
-    return "".join(f" {each}" for each in told if each)
+        sentences.append(
+            f"First run: {code(details.first.place)} on {details.first.night}." if earlier else ""
+        )
+    sentences.append(f"Group {code(group.fingerprint)}.")
+    sentences.append(f"[Report]({link})." if (link := absolute(group.run)) else "")
+    sentences.append(f"{prose(_capital(acknowledged(said, context.today)))}." if said else "")
+    return "".join(f" {each}" for each in sentences if each)
 
 
 def _capital(text: str) -> str:

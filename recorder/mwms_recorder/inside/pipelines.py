@@ -29,11 +29,11 @@ def described(tf: Any, dataset: Any) -> dict[str, Any]:
     )
     graph = tf.compat.v1.GraphDef.FromString(serialized.numpy())
     operations = {node.op for node in _nodes(graph)}
-    told = {
+    known = {
         "reads_files": any(map(_READS_FILES.match, operations)),
         "unseeded": any(_shuffles_without_seed(graph)),
     }
-    return told if operations & PYTHON else {**told, "graph_sha256": _digest(tf, graph)}
+    return known if operations & PYTHON else {**known, "graph_sha256": _digest(tf, graph)}
 
 
 def _nodes(graph: Any) -> Iterator[Any]:

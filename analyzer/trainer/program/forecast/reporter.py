@@ -26,8 +26,8 @@ class Reporter:
         if self.which != "both":
             losses = {key: losses[key] for key in losses if key == self.which}
         joint = "=" if self.style == "key_value" else " "
-        told = " ".join(f"{key}{joint}{value:.4f}" for key, value in losses.items())
+        shown = " ".join(f"{key}{joint}{value:.4f}" for key, value in losses.items())
         values = {"event": "train_step", "step": step, **losses, "sec_per_step": round(seconds, 4)}
         if self.style == "tqdm":
             values["of"] = self.steps
-        self.write(f"step{joint}{step} {told} time{joint}{seconds:.3f}", values)
+        self.write(f"step{joint}{step} {shown} time{joint}{seconds:.3f}", values)
