@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import count
+from pathlib import PurePosixPath
 
 from analyzer.identify.claims import Claim, Cluster, task_addresses
 from analyzer.identify.remote_tasks import RemoteTasks
@@ -52,19 +53,27 @@ def _only_log(
 def next_free(
     groups: Sequence[Sequence[str]], taken: AbstractSet[str], remote: RemoteTasks, listed: AbstractSet[str]
 ) -> dict[str, Claim]:
-    """Return log → task with the next free index that the log does not mention as a peer."""
+    """Return log → task with the next free index of its role that the log does not mention as a peer."""
     found: dict[str, Claim] = {}
-    held, first = {*taken}, 0
+    held, first = {*taken}, dict[str, int]()
     for group in groups:
-        first = _free_index(first, held)
-        guess = f"worker:{_free_index(first, held, remote(group))}"
+        role = _role(group, listed)
+        first[role] = _free_index(role, first.get(role, 0), held)
+        guess = f"{role}:{_free_index(role, first[role], held, remote(group))}"
         if listed and guess not in listed:
-            guess = f"worker:{first}"
+            guess = f"{role}:{first[role]}"
         held.add(guess)
         found |= dict.fromkeys(group, Claim(guess, Basis.ORDER))
     return found
 
 
-def _free_index(first: int, *taken: AbstractSet[str]) -> int:
-    """Return the lowest worker index, at least `first`, that is in none of the sets of tasks."""
-    return next(index for index in count(first) if not any(f"worker:{index}" in tasks for tasks in taken))
+def _role(logs: Sequence[str], listed: AbstractSet[str]) -> str:
+    """Return the role that a log is named after, as `ps.log` is; `worker` if the cluster has none such."""
+    stems = {PurePosixPath(log).stem.lower() for log in logs}
+    roles = (role for role in ("ps", "evaluator") if role in stems and (not listed or f"{role}:0" in listed))
+    return next(roles, "worker")
+
+
+def _free_index(role: str, first: int, *taken: AbstractSet[str]) -> int:
+    """Return the lowest index of a role, at least `first`, that is in none of the sets of tasks."""
+    return next(index for index in count(first) if not any(f"{role}:{index}" in tasks for tasks in taken))

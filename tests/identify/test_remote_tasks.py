@@ -18,6 +18,16 @@ def test_a_log_is_not_of_the_task_that_it_lost(
     assert workers_of(make_run({"train.log": LINE + LOST.format(lost)})) == {"train.log": worker}
 
 
+@pytest.mark.parametrize(("cluster", "worker"), [("", "ps:0"), ('{"worker": ["a:1", "b:1"]}', "worker:1")])
+def test_a_log_named_after_a_role_is_of_that_role(
+    make_run: Callable[[Mapping[str, str]], Path], cluster: str, worker: str
+) -> None:
+    """Its index is a guess; `ps.log` may also hold a list of processes, where the job has no such role."""
+    own = f'TF_CONFIG={{"cluster": {cluster}, "task": {{"type": "worker", "index": 0}}}}\n' if cluster else ""
+    logs = {"chief.log" if not cluster else "worker-0.log": own + LINE, "ps.log": LINE}
+    assert workers_of(make_run(logs))["ps.log"] == worker
+
+
 def test_the_silent_log_is_of_the_task_that_all_others_lost(
     make_run: Callable[[Mapping[str, str]], Path],
 ) -> None:
