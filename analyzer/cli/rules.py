@@ -192,8 +192,8 @@ def _new(arguments: argparse.Namespace) -> int:
     known = diagnose_tables(run.name, tables, pack).document
     drafted = draft(tables, run.name, name, explains=[known["cause"]] if known["cause"] else [])
     if known["rule"]:
-        said = f"{run.name} is already explained by {known['rule']}; `explains` puts the new rule above it"
-        print(f"mwms-rules: {said}", file=sys.stderr)
+        note = f"{run.name} is already explained by {known['rule']}; `explains` puts the new rule above it"
+        print(f"mwms-rules: {note}", file=sys.stderr)
     if drafted is None:
         raise UsageError(f"{arguments.run}: no line of a log tells one of its workers from the others")
     print(drafted, end="")

@@ -115,11 +115,11 @@ def _warn(text: str) -> None:
 
 def _summary_line(night: TriageResult) -> str:
     failed = sum(each.verdict in {"failed", "degraded"} for each in night.unreported)
-    said = f"{night.date}: {plural(night.found, 'run')} found, {night.examined} examined"
-    said += f", {failed} newly failed or degraded"
+    line = f"{night.date}: {plural(night.found, 'run')} found, {night.examined} examined"
+    line += f", {failed} newly failed or degraded"
     more = [f"{night.waiting} still being written (--settle)"] * (night.waiting > 0)
     more += [f"{night.left} left for the next time"] * (night.left > 0)
-    return ", ".join([said, *more]) + "\n"
+    return ", ".join([line, *more]) + "\n"
 
 
 def _status(night: TriageResult, fail_on: str) -> int:

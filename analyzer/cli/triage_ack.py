@@ -48,7 +48,7 @@ def _store(history: History, given: argparse.Namespace, until: str | None) -> st
         withdraw(history, group)
         return f"{group}: no longer acknowledged\n"
     known = acknowledgements(history).get(group, Acknowledgement(group))
-    said = Acknowledgement(
+    changed = Acknowledgement(
         group,
         until or known.until,
         given.note or known.note,
@@ -56,8 +56,8 @@ def _store(history: History, given: argparse.Namespace, until: str | None) -> st
         given.mute or known.muted,
         time.time(),
     )
-    acknowledge(history, said)
-    return f"{group}: {acknowledged(said, until or '')}; the pages show it from the next call on\n"
+    acknowledge(history, changed)
+    return f"{group}: {acknowledged(changed, until or '')}; the pages show it from the next call on\n"
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -83,12 +83,12 @@ def post(url: str, report: str, format: str, timeout: float = TIMEOUT) -> None: 
         ) from None
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
-        said = (
+        problem = (
             "no answer in time"
             if isinstance(reason, TimeoutError)
             else getattr(reason, "strerror", None) or str(reason) or type(error).__name__
         )
-        raise UsageError(_without_address(f"--post {shown(url)}: {said}", url)) from None
+        raise UsageError(_without_address(f"--post {shown(url)}: {problem}", url)) from None
 
 
 def _without_address(message: str, url: str) -> str:

@@ -150,10 +150,10 @@ def _unexplained(
     """Return the last words of workers and odd log lines, if no rule explains the failure; each line once."""
     if decision.verdict is Verdict.HEALTHY or decision.chosen:
         return [], []
-    said = last_words(tables)
-    context = {(each["source"], number) for each in said for number, _ in each["context"]}
-    shown = context | {(each["source"], each["line"]) for each in (*said, *(one["line"] for one in telling))}
-    return said, odd_lines(tables, shown=shown)
+    last = last_words(tables)
+    context = {(each["source"], number) for each in last for number, _ in each["context"]}
+    shown = context | {(each["source"], each["line"]) for each in (*last, *(one["line"] for one in telling))}
+    return last, odd_lines(tables, shown=shown)
 
 
 def _barriers(barriers: pl.DataFrame) -> list[contract.BarrierArrivals]:

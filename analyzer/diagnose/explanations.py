@@ -35,8 +35,8 @@ def _contradicts(finding: Finding, other: Finding) -> bool:
     """Return True if one of the two rules contradicts the other and `finding` has precedence."""
     if finding.rule == other.rule:
         return False
-    said = _named(other, finding.contradicts) or _named(finding, other.contradicts)
-    return said and _goes_first(finding, other)
+    declared = _named(other, finding.contradicts) or _named(finding, other.contradicts)
+    return declared and _goes_first(finding, other)
 
 
 def precedence(finding: Finding) -> tuple[float, bool, int, float, str]:

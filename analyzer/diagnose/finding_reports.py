@@ -79,10 +79,10 @@ def _combined(one: Evidence, other: Evidence) -> Evidence:
     return one._replace(says=says, signals=signals, worker=worker, excerpt=excerpt, marks=marks)
 
 
-def _repeats(said: str, before: str) -> bool:
+def _repeats(statement: str, before: str) -> bool:
     """Return True if the statements `before` include this one, or quote the same words after a colon."""
-    shorter, longer = sorted((said.partition(": ")[2], before.partition(": ")[2]), key=len)
-    return f"; {said};" in f"; {before};" or (len(shorter) >= _SHORTEST_QUOTE and shorter in longer)
+    shorter, longer = sorted((statement.partition(": ")[2], before.partition(": ")[2]), key=len)
+    return f"; {statement};" in f"; {before};" or (len(shorter) >= _SHORTEST_QUOTE and shorter in longer)
 
 
 def _evidence(evidence: Evidence, lines: LineTexts) -> EvidencePlace:
@@ -96,10 +96,10 @@ def _evidence(evidence: Evidence, lines: LineTexts) -> EvidencePlace:
 
 def _quoted_words(evidence: Evidence) -> Iterator[tuple[int, int]]:
     """Yield (start, end) in the excerpt of the words that `says` quotes after a colon, if they are there."""
-    said = evidence.says
-    ends = [len(said), *(semicolon.start() for semicolon in reversed([*re.finditer("; ", said)]))]
-    for colon, end in product(re.finditer(": ", said), ends):
-        words = said[colon.end() : end].strip(" …")
+    statement = evidence.says
+    ends = [len(statement), *(semicolon.start() for semicolon in reversed([*re.finditer("; ", statement)]))]
+    for colon, end in product(re.finditer(": ", statement), ends):
+        words = statement[colon.end() : end].strip(" …")
         start = evidence.excerpt.find(words) if len(words) >= _SHORTEST_QUOTE else -1
         if start >= 0:
             yield start, start + len(words)

@@ -226,8 +226,8 @@ def _starts_from_other_log(log: _Log, times: Sequence[float], found: Attempts) -
 
 def _by_startup_lines(log: _Log, count: int) -> list[Place]:
     """Return where the script's start-up messages repeat; empty unless exactly `count` times."""
-    said = [[place for place, _ in log.facts(key)] for key in SAID_AT_START]
-    found = [places[1:] for places in said if len(places) == count + 1]
+    repeated = [[place for place, _ in log.facts(key)] for key in SAID_AT_START]
+    found = [places[1:] for places in repeated if len(places) == count + 1]
     return [min(each) for each in zip(*found, strict=True)]
 
 

@@ -44,9 +44,9 @@ def claim_of(group: Iterable[str], stated: Statements, clusters: Sequence[Cluste
     only_workers = all(cluster.keys() <= {"worker"} for cluster in clusters)
     for key, spelled in _TASK_OF.items():
         named = (spelled.format(fact.value) for fact in facts if fact.key == key)
-        said = Counter(task for task in named if is_task(task))
-        if said and (key != "global_rank" or (only_workers and len(said) == 1)):
-            return Claim(said.most_common(1)[0][0], Basis.SAID)
+        claimed = Counter(task for task in named if is_task(task))
+        if claimed and (key != "global_rank" or (only_workers and len(claimed) == 1)):
+            return Claim(claimed.most_common(1)[0][0], Basis.SAID)
     servers = [fact.value for fact in facts if fact.key == "server_address"]
     tasks = (task for server in servers for task in listening(server, clusters))
     return next((Claim(task, Basis.ADDRESS) for task in tasks), None)

@@ -17,8 +17,8 @@ class Limits(NamedTuple):
 
     def __str__(self) -> str:
         """Return the limits as on the command line: `300s,32GB`."""
-        said = [f"{each:g}{unit}" for each, unit in zip(self, ("s", "GB"), strict=True) if isfinite(each)]
-        return ",".join(said) or "none"
+        parts = [f"{each:g}{unit}" for each, unit in zip(self, ("s", "GB"), strict=True) if isfinite(each)]
+        return ",".join(parts) or "none"
 
 
 class OverBudgetError(OSError):

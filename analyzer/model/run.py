@@ -105,7 +105,7 @@ class Run(NamedTuple):
         from html import escape  # here, for nothing but a notebook needs it
         from re import sub
 
-        said, tables = self.document, {name: table.height for name, table in self.tables.items()}
+        diagnosis, tables = self.document, {name: table.height for name, table in self.tables.items()}
         rows = ", ".join(f"{name} {height:,}" for name, height in sorted(tables.items()) if height)
 
         def prose(text: str) -> str:
@@ -113,13 +113,13 @@ class Run(NamedTuple):
 
         steps = (
             f"{step['text']} `{step['command']}`" if step["command"] else step["text"]
-            for step in said["next"]
+            for step in diagnosis["next"]
         )
-        lists = (("Why", said["why"]), ("Next", list(steps)))
+        lists = (("Why", diagnosis["why"]), ("Next", list(steps)))
         parts = [
             f"<p><b>{escape(' · '.join(self._head()))}</b></p>",
-            f"<p>{prose(said['summary'])}</p>",
-            f"<p>{escape(self._restart())}</p>" * (said["verdict"] != "healthy"),
+            f"<p>{prose(diagnosis['summary'])}</p>",
+            f"<p>{escape(self._restart())}</p>" * (diagnosis["verdict"] != "healthy"),
         ]
         for title, texts in lists:
             items = "".join(f"<li>{prose(text)}</li>" for text in texts)
@@ -135,11 +135,11 @@ class Run(NamedTuple):
         return f"Restart: {action['retry'].replace('_', ' ')}{unless}. Checkpoint: {found}."
 
     def _head(self) -> list[str]:
-        said = self.document
-        blamed = [*said["culprits"], *(f"{worker} (suspect)" for worker in said["suspects"])]
-        cause = said["cause"] if said["cause"] not in {None, said["verdict"]} else ""
-        sure = f"{100 * said['confidence']:.0f} %" if said["cause"] else ""
-        return [part for part in (said["verdict"], cause, sure, ", ".join(blamed)) if part]
+        diagnosis = self.document
+        blamed = [*diagnosis["culprits"], *(f"{worker} (suspect)" for worker in diagnosis["suspects"])]
+        cause = diagnosis["cause"] if diagnosis["cause"] not in {None, diagnosis["verdict"]} else ""
+        sure = f"{100 * diagnosis['confidence']:.0f} %" if diagnosis["cause"] else ""
+        return [part for part in (diagnosis["verdict"], cause, sure, ", ".join(blamed)) if part]
 
     @property
     def document(self) -> Mapping[str, Any]:

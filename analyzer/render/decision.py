@@ -115,11 +115,11 @@ def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
     unread = [one_line(short_ids(s["name"]), 60) for s in closed]
     absent = {w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]}
     absent -= {s["worker"] for s in closed}
-    said = [f"no file of {names(sorted(absent))}"] * bool(absent)
+    parts = [f"no file of {names(sorted(absent))}"] * bool(absent)
     if unread:
         more = f" and {plural(len(unread) - _MAX_LOGS, 'more log')}" if len(unread) > _MAX_LOGS else ""
-        said.append(f"{', '.join(unread[:_MAX_LOGS])}{more} cannot be read")
-    return [Answer("What is missing?", "; ".join(said), "")] if said else []
+        parts.append(f"{', '.join(unread[:_MAX_LOGS])}{more} cannot be read")
+    return [Answer("What is missing?", "; ".join(parts), "")] if parts else []
 
 
 def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
@@ -131,8 +131,8 @@ def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
     where = " on ".join(text for text in (moment, hosts) if text)
     tried = attempts(diagnosis)
     last = f"{tried}, this is the last" if tried and event and event["kind"] != "nonfinite" else tried
-    said = (last, f"all workers reached {reached}" if reached else "")
-    return [Answer("When and where?", where, "; ".join(filter(None, said)))] if where else []
+    parts = (last, f"all workers reached {reached}" if reached else "")
+    return [Answer("When and where?", where, "; ".join(filter(None, parts)))] if where else []
 
 
 def attempts(diagnosis: Mapping[str, Any]) -> str:

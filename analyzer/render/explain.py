@@ -104,8 +104,8 @@ def _findings(diagnosis: Json) -> Iterator[str]:
 def _place(place: Json) -> str:
     at = location(place) or place["worker"] or "all files"
     signals = f" → {', '.join(place['signals'])}" if place.get("signals") else ""
-    said = one_line(place["excerpt"] or place["says"], _MAX_TEXT // 2)
-    return f"{one_line(at, 80)}: {said}{signals}" if said else f"{one_line(at, 80)}{signals}"
+    statement = one_line(place["excerpt"] or place["says"], _MAX_TEXT // 2)
+    return f"{one_line(at, 80)}: {statement}{signals}" if statement else f"{one_line(at, 80)}{signals}"
 
 
 def _ranking(diagnosis: Json) -> Iterator[str]:

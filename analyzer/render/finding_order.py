@@ -33,10 +33,10 @@ def unique_evidence(evidence: Sequence[Json]) -> list[Json]:
     seen: set[tuple[Any, ...]] = set()
     kept = []
     for place in evidence:
-        said = _identity_keys(place)
-        if seen.isdisjoint(said):
+        keys = _identity_keys(place)
+        if seen.isdisjoint(keys):
             kept.append(place)
-        seen |= said
+        seen |= keys
     return kept
 
 

@@ -81,8 +81,8 @@ def names(workers: Sequence[str]) -> str:
     """Return sorted worker names: `worker:0, worker:2`; three or more in a row become `worker:0–63`."""
     ordered = sorted(set(workers), key=worker_key)
     runs = [[w for _, w in run] for _, run in groupby(enumerate(ordered), _run_key)]
-    said = [[f"{run[0]}–{run[-1].partition(':')[2]}"] if len(run) > 2 else run for run in runs]
-    return ", ".join(name for part in said for name in part)
+    parts = [[f"{run[0]}–{run[-1].partition(':')[2]}"] if len(run) > 2 else run for run in runs]
+    return ", ".join(name for part in parts for name in part)
 
 
 def _run_key(place: tuple[int, str]) -> tuple[str, int]:

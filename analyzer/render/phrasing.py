@@ -15,7 +15,7 @@ _MAX_CLOCKS = 2
 
 def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
     """Return sentences on symptoms that the verdict leaves unexplained, and on missing information."""
-    said = [
+    sentences = [
         f"{f['title']} ({names(f['workers']) or 'the whole run'}): seen, but not explained by the verdict."
         for f in diagnosis["findings"]
         if f["outcome"] == "fired" and f["role"] == "symptom" and not f["explained_by"]
@@ -25,19 +25,21 @@ def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
         if w["seen"] and not w["ended"]["sure"]:
             known = "unknown" if w["ended"]["how"] == "unknown" else "inferred"
             unsure.setdefault(known, []).append(w["id"])
-    said += [
+    sentences += [
         f"How {names(workers)} ended is {known}; no exit code or last error states it."
         for known, workers in unsure.items()
     ]
     absent = [w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]]
     if absent:
-        said.append(
+        sentences.append(
             f"{names(absent)} left no file, so nothing is known from {'it' if len(absent) == 1 else 'them'}."
         )
     partly = [s["name"] for s in diagnosis["sources"] if s["read"] == "partial"]
     if partly:
-        said.append(f"Read only in part: {', '.join(partly[:3])}{' and others' if len(partly) > 3 else ''}.")
-    return said
+        sentences.append(
+            f"Read only in part: {', '.join(partly[:3])}{' and others' if len(partly) > 3 else ''}."
+        )
+    return sentences
 
 
 def differs_by_nature(fact: Mapping[str, Any]) -> bool:
@@ -48,14 +50,16 @@ def differs_by_nature(fact: Mapping[str, Any]) -> bool:
 
 def differences(diagnosis: Mapping[str, Any]) -> list[str]:
     """Return facts that differ between workers: `TensorFlow: 2.15.1 (worker:0–1), 2.21.0 (worker:2)`."""
-    said = []
+    sentences = []
     for fact in diagnosis["facts"]:
         if not fact["equal"] and not differs_by_nature(fact):
             holders: dict[str, list[str]] = {}
             for worker, value in fact["values"].items():
                 holders.setdefault(as_text(value), []).append(worker)
-            said.append(fact["label"] + ": " + ", ".join(f"{v} ({names(w)})" for v, w in holders.items()))
-    return said
+            sentences.append(
+                fact["label"] + ": " + ", ".join(f"{v} ({names(w)})" for v, w in holders.items())
+            )
+    return sentences
 
 
 _WENT = {
@@ -75,16 +79,18 @@ def how_it_went(good: Mapping[str, Any]) -> str:
 
 def against(good: Mapping[str, Any]) -> list[str]:
     """Return the differences from a good run, except lines: `Python: 3.11.2, there 3.10.4`."""
-    said = [f"{f['label']}: {', '.join(f['here'])}, there {', '.join(f['there'])}" for f in good["facts"]]
+    sentences = [
+        f"{f['label']}: {', '.join(f['here'])}, there {', '.join(f['there'])}" for f in good["facts"]
+    ]
     if sentence := pace(good["step_time"]):
-        said.append(sentence)
+        sentences.append(sentence)
     for curve in good["curves"]:
         step = f"step {curve['step']:,}" if curve["step"] is not None else "the last common place"
         epoch = f"epoch {curve['epoch']}, " if curve["epoch"] is not None else ""
-        said.append(
+        sentences.append(
             f"{curve['tag']} at {epoch}{step}: {number(curve['here'])}, there {number(curve['there'])}"
         )
-    return said
+    return sentences
 
 
 def pace(step_time: Mapping[str, Any]) -> str:
@@ -105,16 +111,16 @@ def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
 
     Files that the next steps or the deciding file ask for are left out.
     """
-    said = []
+    sentences = []
     asked = " ".join(step["text"] for step in diagnosis["next"]).lower()
     deciding = diagnosis.get("deciding_file") or {"kind": None}
     for recipe, rules in useful_recipes(diagnosis):
         if recipe["kind"] != deciding["kind"] and recipe["what"].removesuffix("s") not in asked:
-            said.append(
+            sentences.append(
                 f"{plural(rules, 'rule')} could not be evaluated without {recipe['what']}. "
                 f"Next time, {recipe['how']} ({recipe['docs']})."
             )
-    return said
+    return sentences
 
 
 def useful_recipes(diagnosis: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], int]]:
@@ -180,14 +186,14 @@ def consequences(diagnosis: Mapping[str, Any]) -> list[str]:
 
 def xprof_report(diagnosis: Mapping[str, Any]) -> list[str]:
     """Return XProf's report on each trace as lines, or the reason why there is none."""
-    said = []
+    sentences = []
     for quote in diagnosis.get("xprof", ()):
         whose = quote["worker"] or quote["source"]
         if quote["problem"]:
-            said.append(f"{whose}: {quote['problem']}")
+            sentences.append(f"{whose}: {quote['problem']}")
         else:
-            said += [f"{whose}: {text}" for text in quote["says"]]
-    return said
+            sentences += [f"{whose}: {text}" for text in quote["says"]]
+    return sentences
 
 
 def telling_lines(diagnosis: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -102,9 +102,9 @@ class _Page(NamedTuple):
         for place in evidence:
             name = keep_ends(one_line(location(place) or place["worker"] or "all files"), 60)
             absent = "(absent) " if place["kind"] == "absence" and not place["excerpt"] else ""
-            said = place["says"] if location(place) else place["says"].removeprefix(f"{name} ")
-            said = one_line(f"{absent}{said}", _MAX_TEXT)
-            first, *rest = self.wrapped(f"{name}  {said}".rstrip(), "  ", " " * 6)
+            statement = place["says"] if location(place) else place["says"].removeprefix(f"{name} ")
+            statement = one_line(f"{absent}{statement}", _MAX_TEXT)
+            first, *rest = self.wrapped(f"{name}  {statement}".rstrip(), "  ", " " * 6)
             yield from (first.replace(name, self.paint(name, "36"), 1), *rest)
             if place["excerpt"]:
                 shown = one_line(_marked_part(place, room), _EXCERPT_LINES * room)
@@ -112,8 +112,8 @@ class _Page(NamedTuple):
 
     def words(self, evidence: Sequence[Json]) -> Iterator[str]:
         for place in evidence:
-            said = f"{one_line(place['says'], 80)} ({keep_ends(one_line(location(place)), 80)}):"
-            yield from self.wrapped(said, "  ", "    ")
+            statement = f"{one_line(place['says'], 80)} ({keep_ends(one_line(location(place)), 80)}):"
+            yield from self.wrapped(statement, "  ", "    ")
             for text in (*(text for _, text in place["context"]), *place["excerpt"].split("\n")):
                 yield " " * 6 + one_line(text, self.width - 6)
 

@@ -63,13 +63,13 @@ class Trimmed:
     def notes(self) -> list[str]:
         """Return a phrase for each kind of removed item, and for shortened texts."""
         nouns = wording()["trimmed"]
-        said = [
+        phrases = [
             f"{count:,} {nouns.get(key, key)} are not shown" for key, count in sorted(self.dropped.items())
         ]
         if self.shortened:
             longest = f"the longest had {max(self.shortened):,} characters"
-            said.append(f"{len(self.shortened):,} long texts are shortened; {longest}")
-        return said
+            phrases.append(f"{len(self.shortened):,} long texts are shortened; {longest}")
+        return phrases
 
     def value(self, key: str, value: Json) -> Json:
         """Return a value, stored under `key`, trimmed to the limits."""

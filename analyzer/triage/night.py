@@ -131,7 +131,7 @@ def triage(options: TriageOptions, examiner: RunExaminer) -> TriageResult:
 
 def _unreported(history: History, layout: Layout, date: str) -> list[UnreportedRun]:
     """Return the runs that no exit status has reported yet, without acknowledged and muted failures."""
-    held = {name for name, said in acknowledgements(history).items() if said.holds(date)}
+    held = {name for name, given in acknowledgements(history).items() if given.holds(date)}
     return [
         each
         for each in history.unreported()

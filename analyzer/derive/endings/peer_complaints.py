@@ -141,11 +141,11 @@ def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
     match = next((each for each in targets if each.start() >= root), targets[0] if targets else None)
     if not match:
         return
-    said = text[root if root < match.start() else 0 : match.start()]
+    before = text[root if root < match.start() else 0 : match.start()]
     rest = text[match.end() : match.end() + _MAX_DETAIL].partition("Additional GRPC")[0]
-    kind = _reason(said, wording) or _reason(rest.partition("\n")[0], wording)
+    kind = _reason(before, wording) or _reason(rest.partition("\n")[0], wording)
     task, method = task_of(match), match.groupdict().get("method")
-    if wording.reasons["leader"].is_in(said):
+    if wording.reasons["leader"].is_in(before):
         kind = "leader"
     elif method and method.startswith("CoordinationService"):
         # The leader calls the other workers only to report that the job failed.
@@ -154,9 +154,9 @@ def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
         yield Complaint(task, kind, method, match.start())
 
 
-def _reason(said: str, wording: _Wording) -> str | None:
+def _reason(before: str, wording: _Wording) -> str | None:
     ways = ((how, words) for how, words in wording.reasons.items() if how != "leader")
-    return next((how for how, words in ways if words.is_in(said)), None)
+    return next((how for how, words in ways if words.is_in(before)), None)
 
 
 def _seconds_between(start: float | None, end: float | None) -> float | None:

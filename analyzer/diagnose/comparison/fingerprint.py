@@ -67,8 +67,8 @@ def _parts(decision: Decision, tables: Tables) -> Iterator[str]:
     if chosen is None:
         yield decision.verdict.value
         yield from sorted(set(tables["lifetimes"]["ended"].drop_nulls()))
-        said = (_GRAPH_NAME.sub("", message) for message in raised["message"])
-        yield from sorted({template_of(message[:_MAX_CHARACTERS]) for message in said})
+        messages = (_GRAPH_NAME.sub("", message) for message in raised["message"])
+        yield from sorted({template_of(message[:_MAX_CHARACTERS]) for message in messages})
 
 
 def _frame(kind: str, frame: str | None) -> str:

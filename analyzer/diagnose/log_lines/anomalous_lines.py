@@ -103,9 +103,9 @@ def _lines(scalars: pl.DataFrame, records: pl.DataFrame) -> Iterator[RecordLine]
     after = last_common_lines(scalars)
     logged = records.filter(pl.col("kind") != "progress").group_by("worker", maintain_order=True)
     for row in logged.tail(_MAX_RECORDS).iter_rows(named=True):
-        said = [each for each in numbered(row) if each[1].strip()]
-        if said:
-            number, text = said[-1] if row["kind"] == "traceback" else said[0]
+        lines = [each for each in numbered(row) if each[1].strip()]
+        if lines:
+            number, text = lines[-1] if row["kind"] == "traceback" else lines[0]
             step = after.get((row["worker"], row["source"]))
             yield RecordLine(template_of(text), row, number, text, step is not None and number > step)
 

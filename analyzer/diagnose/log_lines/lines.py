@@ -74,9 +74,9 @@ def last_words(tables: Tables) -> list[EvidencePlace]:
     found = _errors(tables["exceptions"])
     silent = places.keys() - {each.worker for each in found}
     found += _ends(tables["records"].filter(pl.col("worker").is_in(list(silent))))
-    said = [template_of(" ".join(text for _, text in each.lines)) for each in found]
-    shared = Counter(said)
-    ranked = sorted(zip(found, said, strict=True), key=lambda f: (shared[f[1]], places[f[0].worker]))
+    templates = [template_of(" ".join(text for _, text in each.lines)) for each in found]
+    shared = Counter(templates)
+    ranked = sorted(zip(found, templates, strict=True), key=lambda f: (shared[f[1]], places[f[0].worker]))
     return [_evidence(words) for words, _ in ranked[:MAX_WORKERS]]
 
 

@@ -70,10 +70,10 @@ def _alarming(tables: Tables) -> list[_Row]:
 def _last_plain(tables: Tables) -> list[_Row]:
     """Return the last plain lines that only one of several workers has."""
     rows = _before_the_end(tables, pl.col("kind") == "plain")
-    said = [template_of(_error_line(row["text"])) for row in rows]
-    workers = _workers_by_template(rows, said)
+    templates = [template_of(_error_line(row["text"])) for row in rows]
+    workers = _workers_by_template(rows, templates)
     own: dict[str, list[_Row]] = {}
-    for row, template in zip(rows, said, strict=True):
+    for row, template in zip(rows, templates, strict=True):
         if len(workers[template]) == 1:
             own.setdefault(row["source"], []).append(row)
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1

@@ -99,8 +99,8 @@ def _bad_conditions(conditions: object) -> Iterator[str]:
 
 def _because(reason: object, since: object) -> str:
     """Return `: REASON (since TIME)`, to be appended to a state; unknown parts are left out."""
-    said = f": {' '.join(str(reason).split())}" if reason else ""
-    return f"{said} (since {since})" if since else said
+    text = f": {' '.join(str(reason).split())}" if reason else ""
+    return f"{text} (since {since})" if since else text
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

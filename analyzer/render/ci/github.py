@@ -19,8 +19,8 @@ def render(diagnosis: Json) -> str:
     d = diagnosis
     found = [f for _, f in fired_findings(d) if f["role"] in {"cause", "symptom"} or f["rule"] == d["rule"]]
     own = next((f for f in found if f["rule"] == d["rule"]), None)
-    verdict, said = headline(d)
-    title = f"{verdict} · {said}" if said else verdict
+    verdict, phrase = headline(d)
+    title = f"{verdict} · {phrase}" if phrase else verdict
     lines = [_annotation(_COMMANDS.get(d["verdict"], "warning"), title, d["summary"], own)]
     others = [f for f in found if f is not own][: _MAX_ANNOTATIONS - 1]
     if d["verdict"] != "healthy":

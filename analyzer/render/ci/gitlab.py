@@ -36,8 +36,8 @@ def _issue(d: Json, finding: Json) -> Json:
     if finding["rule"] == d["rule"]:
         severity = _OF_VERDICT[d["verdict"]]
     places = [place for place in unique_evidence(finding["evidence"]) if place["source"] is not None]
-    said = finding["summary"] or finding["title"] or finding["rule"]
-    return _entry(d, finding["rule"], said, severity, places[0] if places else None)
+    text = finding["summary"] or finding["title"] or finding["rule"]
+    return _entry(d, finding["rule"], text, severity, places[0] if places else None)
 
 
 def _unexplained(d: Json) -> Json:
@@ -48,11 +48,11 @@ def _unexplained(d: Json) -> Json:
     )
 
 
-def _entry(d: Json, rule: str, said: str, severity: str, place: Json | None) -> Json:
+def _entry(d: Json, rule: str, text: str, severity: str, place: Json | None) -> Json:
     """Return an issue; its fingerprint is equal for the same failure in another run."""
     name = f"{d['fingerprint']}:{rule}".encode("utf-8", "replace")
     return {
-        "description": one_line(said, _MAX_TEXT),
+        "description": one_line(text, _MAX_TEXT),
         "check_name": one_line(rule, _MAX_TEXT),
         "fingerprint": hashlib.sha256(name).hexdigest(),
         "severity": severity,

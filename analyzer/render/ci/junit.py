@@ -45,10 +45,11 @@ def _job_case(d: Json) -> Case:
     """Return the test case of the job: a failure if failed or degraded, an error if inconclusive."""
     outcome = {"healthy": "", "inconclusive": "error"}.get(d["verdict"], "failure")
     title, workers = decision.blamed(d)
-    said = ", ".join(part for part in (f"{title} {workers}".strip(), decision.confidence_phrase(d)) if part)
-    message = (
-        f"{decision.wording()['verdicts'][d['verdict']][1]}{f' ({said})' if said else ''}: {d['summary']}"
+    details = ", ".join(
+        part for part in (f"{title} {workers}".strip(), decision.confidence_phrase(d)) if part
     )
+    verdict = decision.wording()["verdicts"][d["verdict"]][1]
+    message = f"{verdict}{f' ({details})' if details else ''}: {d['summary']}"
     return Case("job", outcome, d["cause"] or d["verdict"], message, text.render(d) if outcome else "")
 
 

@@ -141,7 +141,7 @@ def _invocation(d: Json) -> Json:
     made: dict[str, Any] = {"executionSuccessful": True}
     if command := d["made_with"].get("command"):
         made["commandLine"] = _text(command)
-    said = [
+    notices = [
         {
             "level": "error",
             "message": {"text": _message(f["reason"]) or "failed"},
@@ -150,11 +150,11 @@ def _invocation(d: Json) -> Json:
         for f in d["findings"]
         if f["outcome"] == "error"
     ]
-    said += [
+    notices += [
         {"level": "warning", "message": {"text": _message(f"{name}: {why}")}}
         for name, why in unread_sources(d)[:_MAX_PLACES]
     ]
-    return made | ({"toolExecutionNotifications": said} if said else {})
+    return made | ({"toolExecutionNotifications": notices} if notices else {})
 
 
 def _text(text: str) -> str:

@@ -178,9 +178,9 @@ def _pause(pause: Json, axis: Axis) -> dict[str, Any]:
     """Return a pause for the template: position, width, and a title with what the worker did."""
     start, end = axis(pause["start"]), axis(pause["end"])
     pauses = wording()["pauses"]
-    said = pauses.get(pause["kind"], pauses["pause"])
+    label = pauses.get(pause["kind"], pauses["pause"])
     took = formatting.duration(pause["end"] - pause["start"])
-    title = f"{said}: {took}, from {formatting.instant(pause['start'], date=False)}"
+    title = f"{label}: {took}, from {formatting.instant(pause['start'], date=False)}"
     return {"kind": pause["kind"], "x": start, "width": round(max(end - start, 2.0), 1), "title": title}
 
 

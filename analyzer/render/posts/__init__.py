@@ -71,19 +71,19 @@ def _fitting(head: Sequence[str], parts: Mapping[str, str], footer: str, markup:
     while True:
         cut = [title for title in parts if title not in kept]
         named = f"Left out, to fit a post: {'; '.join(cut)}. The HTML report has it."
-        said = [markup.emphasis(named)] if cut else []
-        text = "\n\n".join([*filter(None, head), *kept.values(), *said, footer]) + "\n"
+        note = [markup.emphasis(named)] if cut else []
+        text = "\n\n".join([*filter(None, head), *kept.values(), *note, footer]) + "\n"
         if not kept or units(text) <= markup.max_characters:
             return text
         kept.popitem()
 
 
 def _heading(d: Json, markup: Markup) -> str:
-    verdict, said = headline(d)
-    if not said:
+    verdict, phrase = headline(d)
+    if not phrase:
         return markup.heading(verdict)
     name = markup.prose(d["run"]["name"])
-    return f"{markup.heading(f'{verdict}: {name}')}\n\n{markup.strong(markup.prose(said))}"
+    return f"{markup.heading(f'{verdict}: {name}')}\n\n{markup.strong(markup.prose(phrase))}"
 
 
 def _answers(d: Json, markup: Markup) -> str:

@@ -24,14 +24,14 @@ _MAX_TEXT, _MAX_EXCERPT, _MAX_ITEMS, _MAX_QUOTED = 400, 400, 6, 3
 
 def render(diagnosis: Json) -> str:
     """Return the message as JSON: verdict, answers, reasons, next steps, evidence."""
-    title, said = headline(diagnosis)
+    title, phrase = headline(diagnosis)
     title = f"{title}: {one_line(diagnosis['run']['name'])}"
     head = [
         {
             "type": "header",
             "text": {"type": "plain_text", "text": shorten(title, MAX_HEADER), "emoji": False},
         },
-        _rich_text(_section(_bold(said), _text(f"\n{one_line(diagnosis['summary'], _MAX_TEXT)}"))),
+        _rich_text(_section(_bold(phrase), _text(f"\n{one_line(diagnosis['summary'], _MAX_TEXT)}"))),
         _rich_text(*_answers(diagnosis)),
     ]
     parts = [block for each in sections(diagnosis) if (block := _rich_text(*_part(each)))]
@@ -41,7 +41,7 @@ def render(diagnosis: Json) -> str:
         "type": "context",
         "elements": [{"type": "plain_text", "text": one_line(footer, 200), "emoji": False}],
     }
-    message = {"text": _fallback(f"{title} {said}"), "blocks": [*_fitting(head, parts), context]}
+    message = {"text": _fallback(f"{title} {phrase}"), "blocks": [*_fitting(head, parts), context]}
     return json.dumps(message, indent=2, ensure_ascii=False) + "\n"
 
 

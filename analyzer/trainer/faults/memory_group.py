@@ -81,8 +81,8 @@ class MemoryGroup(Fault):
 
     def leaves(self) -> Mapping[str, bytes]:
         """Return `kernel.log` with the lines of `dmesg` about the process; nothing if there are none."""
-        said = subprocess.run(["dmesg"], capture_output=True, check=False).stdout  # noqa: S607 - of the system
-        own = [line for line in said.splitlines(keepends=True) if str(self.pid).encode() in line]
+        log = subprocess.run(["dmesg"], capture_output=True, check=False).stdout  # noqa: S607 - of the system
+        own = [line for line in log.splitlines(keepends=True) if str(self.pid).encode() in line]
         return {"kernel.log": b"".join(own)} if own else {}
 
     def cleanup(self) -> None:

@@ -85,8 +85,8 @@ class GpuCapture:
         since = f"@{self.started:.0f}"
         command = ["dmesg", "--time-format", "iso", "--since", since]
         try:
-            said = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+            done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
         except OSError:
             return b""
-        lines = said.stdout.splitlines(keepends=True)
+        lines = done.stdout.splitlines(keepends=True)
         return "".join(line for line in lines if any(word in line for word in DRIVER_WORDS)).encode()

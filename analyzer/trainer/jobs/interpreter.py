@@ -88,10 +88,10 @@ def ask(path: Path) -> Interpreter:
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise InterpreterError(f"{path}: this Python does not run: {error}") from error
-    said = json.loads(answer.stdout)
-    if not said["tensorflow"]:
+    versions = json.loads(answer.stdout)
+    if not versions["tensorflow"]:
         raise InterpreterError(f"{path}: {missing_extra('TensorFlow', 'trainer')}")
-    lists = {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
-    interpreter = Interpreter(path=path, **(said | lists))
+    lists = {name: tuple(value) for name, value in versions.items() if isinstance(value, list)}
+    interpreter = Interpreter(path=path, **(versions | lists))
     interpreter.require("tensorboard", *["tf-keras"] * interpreter.needs_legacy_keras)
     return interpreter

@@ -108,10 +108,10 @@ class History:
 
     def end(self, date: str, now: float, found: int, waiting: int, unlisted: Iterable[Sequence[str]]) -> None:
         """Store the end and the counts of a night, and mark all runs as reported."""
-        said = storable_text(json.dumps([list(each) for each in unlisted]))
+        reasons = storable_text(json.dumps([list(each) for each in unlisted]))
         with self.engine.begin() as connection:
             night = sa.update(NIGHTS).where(NIGHTS.c.date == date)
-            connection.execute(night.values(ended=now, found=found, waiting=waiting, unlisted=said))
+            connection.execute(night.values(ended=now, found=found, waiting=waiting, unlisted=reasons))
             connection.execute(sa.update(RUNS).where(RUNS.c.told.is_(False)).values(told=True))
 
     def known(self, places: Sequence[str]) -> dict[str, KnownRun]:
@@ -253,11 +253,11 @@ def _adopt(connection: sa.Connection, values: Mapping[str, Any]) -> None:
     """Move groups of a former version into the group of a run with the same cause and job or summary."""
     former = sa.and_(RUNS.c.rules.is_(None), RUNS.c.cause == values["cause"])
     columns = (RUNS.c.fingerprint, RUNS.c.job, RUNS.c.summary)
-    said = template_of(values["summary"])
+    template = template_of(values["summary"])
     same = {
         fingerprint
         for fingerprint, job, summary in connection.execute(sa.select(*columns).where(former).distinct())
-        if (job and job == values["job"]) or template_of(summary or "") == said
+        if (job and job == values["job"]) or template_of(summary or "") == template
     }
     if same:
         own = {"fingerprint": values["fingerprint"], "rules": ""}

@@ -59,8 +59,8 @@ def _title(summary: NightSummary, context: PageContext) -> str:
 
 def _earlier_nights(summary: NightSummary, context: PageContext) -> str:
     """Return a sentence on the runs filed under earlier nights; if there was no run, on the last night."""
-    if said := filed(summary, context.filed):
-        return f" {said}{_their_pages(summary, context)}"
+    if sentence := filed(summary, context.filed):
+        return f" {sentence}{_their_pages(summary, context)}"
     if summary.tonight.runs or not summary.nights:
         return ""
     return f" The last night with runs was {counts(summary.nights[-1])}."
@@ -92,7 +92,10 @@ def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator
 
 def _about(group: Group, context: PageContext) -> str:
     """Return sentences on owner, hosts, first run, fingerprint, report and acknowledgement of a group."""
-    details, said = context.details.get(group.fingerprint), context.acknowledged.get(group.fingerprint)
+    details, acknowledgement = (
+        context.details.get(group.fingerprint),
+        context.acknowledged.get(group.fingerprint),
+    )
     sentences = [f"{prose(_capital(whose))}." if (whose := context.whose(group.run)) else ""]
     if details:
         hosts = ", ".join(code(host.name) for host in details.hosts)
@@ -108,7 +111,9 @@ def _about(group: Group, context: PageContext) -> str:
         )
     sentences.append(f"Group {code(group.fingerprint)}.")
     sentences.append(f"[Report]({link})." if (link := absolute(group.run)) else "")
-    sentences.append(f"{prose(_capital(acknowledged(said, context.today)))}." if said else "")
+    sentences.append(
+        f"{prose(_capital(acknowledged(acknowledgement, context.today)))}." if acknowledgement else ""
+    )
     return "".join(f" {each}" for each in sentences if each)
 
 
@@ -130,10 +135,10 @@ def _unknown(summary: NightSummary) -> Iterator[str]:
     yield from _omitted_count(len(summary.unknown[_MAX_ITEMS:]))
 
 
-def _broken(said: list[tuple[str, str]] | tuple[tuple[str, str], ...]) -> Iterator[str]:
-    for name, problem in said[:_MAX_ITEMS]:
+def _broken(problems: list[tuple[str, str]] | tuple[tuple[str, str], ...]) -> Iterator[str]:
+    for name, problem in problems[:_MAX_ITEMS]:
         yield f"- {code(name)}: {prose(problem)}"
-    yield from _omitted_count(len(said[_MAX_ITEMS:]))
+    yield from _omitted_count(len(problems[_MAX_ITEMS:]))
 
 
 def _omitted_count(count: int) -> Iterator[str]:

@@ -25,7 +25,7 @@ def groups_json(summary: NightSummary, context: PageContext) -> str:
 
 
 def _group(group: Group, context: PageContext) -> dict[str, Any]:
-    details, said = context.details[group.fingerprint], context.acknowledged.get(group.fingerprint)
+    details, acknowledgement = context.details[group.fingerprint], context.acknowledged.get(group.fingerprint)
     return {
         "group": group.fingerprint,
         "state": group.status.state,
@@ -40,7 +40,7 @@ def _group(group: Group, context: PageContext) -> dict[str, Any]:
         "first_run": _run(details.first, context),
         "hosts": [host._asdict() for host in details.hosts],
         "host_count": details.host_count,
-        "acknowledgement": said._asdict() if said else None,
+        "acknowledgement": acknowledgement._asdict() if acknowledgement else None,
     }
 
 

@@ -24,10 +24,10 @@ def headline(summary: NightSummary, muted: int = 0) -> str:
     night = summary.tonight
     if not night.runs:
         return f"No runs on {summary.date}"
-    said = f"{night.bad} of {plural(night.runs, 'run')} failed or degraded"
+    sentence = f"{night.bad} of {plural(night.runs, 'run')} failed or degraded"
     if not night.bad:
-        said = f"{plural(night.runs, 'run')}, and none of them failed"
-    return said + "".join(f"; {part}" for part in (_news(summary, muted), _guilt(summary)) if part)
+        sentence = f"{plural(night.runs, 'run')}, and none of them failed"
+    return sentence + "".join(f"; {part}" for part in (_news(summary, muted), _guilt(summary)) if part)
 
 
 def filed(summary: NightSummary, nights: Container[str]) -> str:
@@ -102,13 +102,13 @@ def when(group: Group) -> str:
     return f"since {seen.first}, on {plural(seen.nights, 'night')}"
 
 
-def acknowledged(said: Acknowledgement, date: str) -> str:
+def acknowledged(given: Acknowledgement, date: str) -> str:
     """Return the acknowledgement of a group as a clause: `acknowledged until 2026-12-01: note`."""
     parts = []
-    if said.created is not None:
-        kind = ("muted" if said.muted else "acknowledged") if said.holds(date) else "acknowledgement ended"
-        until = f" until {said.until}" if said.until else ""
-        parts.append(f"{kind}{until}" + (f": {said.note}" if said.note else ""))
-    if said.ticket:
-        parts.append(f"ticket {said.ticket}")
+    if given.created is not None:
+        kind = ("muted" if given.muted else "acknowledged") if given.holds(date) else "acknowledgement ended"
+        until = f" until {given.until}" if given.until else ""
+        parts.append(f"{kind}{until}" + (f": {given.note}" if given.note else ""))
+    if given.ticket:
+        parts.append(f"ticket {given.ticket}")
     return "; ".join(parts)

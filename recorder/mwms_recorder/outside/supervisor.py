@@ -155,12 +155,12 @@ class Supervisor:
             os.write(self._tell, b"F" if failed else b"E")
         os.set_blocking(self._hear, True)
         while True:
-            said = b""
+            answer = b""
             with contextlib.suppress(OSError):
-                said = os.read(self._hear, 1)
-            if said == DRAINED or not said:
+                answer = os.read(self._hear, 1)
+            if answer == DRAINED or not answer:
                 break
-        if not said:
+        if not answer:
             Pump(self.streams, self.settings.directory, self.journal).drain()
         elif failed:
             select.select([self._hear], [], [], LAST_WORDS_SECONDS)
