@@ -5,7 +5,7 @@ A schema's `title` is the noun of its messages: `` `sygnal` is no column of life
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from json import dumps
@@ -90,6 +90,17 @@ class Document:
             for inner, what in _faults(error):
                 self.fault((*path, *inner), what)
         return len(self.faults) == before
+
+
+def in_order(documents: Sequence[Document]) -> list[str]:
+    """Return the faults of documents, each once: in the order of the files, in each in the order of lines."""
+    files = {document.file: number for number, document in enumerate(reversed(documents))}
+    placed = {
+        fault: (-files[document.file], int(fault[len(document.file) + 1 :].partition(":")[0]))
+        for document in documents
+        for fault in document.faults
+    }
+    return sorted(placed, key=placed.__getitem__)
 
 
 def read(path: File, name: str) -> Document:

@@ -13,7 +13,7 @@ from analyzer.engine.rule_types import Case, Confidence, Pack, Rule, RulePack, S
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Action, Role, Step, Verdict
 from analyzer.model.run import Pattern
-from analyzer.storage.yaml_document import Document, read
+from analyzer.storage.yaml_document import Document, in_order, read
 
 _CAUSES, _PACK = "causes.yaml", "pack.yaml"
 _NO_RULES = (_CAUSES, _PACK, overlay.NAME)
@@ -47,8 +47,8 @@ def load(directories: Sequence[Path]) -> RulePack:
     renamed = _renamed(described[each / _PACK] for each in directories if each / _PACK in described)
     machine = tuple(cause for cause, text in stated.items() if text.get("machine"))
     validation.check_ids(written)
-    if faults := [fault for document in (*described.values(), *written) for fault in document.faults]:
-        raise RuleError("\n".join(dict.fromkeys(faults)))
+    if faults := in_order([*described.values(), *written]):
+        raise RuleError("\n".join(faults))
     tuned = overlay.with_overlays(sorted(rules, key=lambda rule: rule.id), overlays)
     applied = ", ".join(each.file for each in overlays)
     return RulePack(tuple(tuned), causes, _digest(files), applied, packs, known, machine, renamed)

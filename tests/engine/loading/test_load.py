@@ -201,6 +201,18 @@ def test_all_faults_of_all_files_are_reported_at_once(tmp_path: Path) -> None:
     assert len(faults) >= 3
 
 
+def test_faults_come_in_the_order_of_lines(tmp_path: Path) -> None:
+    """Whoever mends a file goes through it once; a regex is checked after the keys."""
+    wrong = (
+        RIGHT.format(id="mine").replace("of: subject", "of: object").replace("base: possible", "bass: weak")
+    )
+    (tmp_path / "a.yaml").write_text(wrong.replace("title:", "titel:"), encoding="utf-8")
+    faults = refused(tmp_path, wrong)
+    places = [(file, int(line)) for file, line, _ in (fault.split(":", 2) for fault in faults)]
+    assert places == sorted(places)
+    assert len(set(places)) >= 4
+
+
 def test_what_a_draft_leaves_to_its_author_is_a_fault(tmp_path: Path) -> None:
     """A text that still reads TODO, in a list too."""
     text = RIGHT.format(id="mine").replace("A worker was killed", "TODO say it") + "why: [TODO say why]\n"
