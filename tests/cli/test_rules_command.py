@@ -149,14 +149,14 @@ def test_variants_are_rules_of_the_directory_too(mine: Path, capsys: Said) -> No
         ("loss 0.5\\nlease revoked", "loss 0.5\\nlease kept", "should fire, but is quiet (signals not found: said)"),
         ('0.5\\n"}\n    expect: {fires: false}', '0.5\\nlease revoked"}\n    expect: {fires: false}',
          "should stay quiet, but fires: worker:0 lost its lease"),
-        ('given: {worker-0.log: "step 1 loss 0.5\\n"}', "run: job-18", "its run job-18 is not there"),
+        ('given: {worker-0.log: "step 1 loss 0.5\\n"}', "run: job-18", "no run job-18 in {parent}: `run` is relative to that directory"),
     ],
 )  # fmt: skip
 def test_test_says_how_a_case_fails(right: str, wrong: str, says: str, mine: Path, capsys: Said) -> None:
     """In words, and with exit status 1; a recording that is not there proves nothing either."""
     change(mine, right, wrong)
     assert main(["test", str(mine)]) == 1
-    assert says in capsys.readouterr().out
+    assert says.format(parent=mine.parent) in capsys.readouterr().out
 
 
 def test_a_case_may_name_a_run_beside_the_directory(mine: Path) -> None:

@@ -34,7 +34,7 @@ def run_case(pack: RulePack, rule: Rule, case: Case, home: Path, scratch: Path, 
     """Run a case and return its result; `home` has the recorded runs, `scratch` is an empty directory."""
     run = run_directory(case, home, scratch)
     if not run.exists():
-        return Trial(rule, case, missing=f"its run {case.run} is not there")
+        return Trial(rule, case, missing=f"no run {case.run} in {home}: `run` is relative to that directory")
     try:
         return Trial(rule, case, fault=difference(case, finding(pack, rule, run, read)))
     except UserError as error:
