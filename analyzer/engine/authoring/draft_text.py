@@ -11,6 +11,8 @@ from analyzer.model.log_template import literals_between
 
 _PREFIX = re.compile(r"^[^\]]{0,120}\.(?:cc|h|cpp):(?:\d+|<\w+>)\] ")
 """Regex of the prefix that TensorFlow's C++ code prints before a message."""
+_PUNCTUATION = " \t:;,.-=|#"
+"""Characters that are cut off at both ends of a text to search for."""
 
 
 class LineTemplate(NamedTuple):
@@ -35,7 +37,7 @@ class LineTemplate(NamedTuple):
     @property
     def literal(self) -> str | None:
         """Return the longest constant part of the line, to search for; None if all are under 4 characters."""
-        words = sorted((part.strip() for part in self.parts), key=len, reverse=True)
+        words = sorted((part.strip(_PUNCTUATION) for part in self.parts), key=len, reverse=True)
         return next((each for each in words if len(each) >= 4 and each in self.line), None)
 
     @property
@@ -63,7 +65,7 @@ def rule_text(
          "cause": "TODO an id of causes.yaml", "status": "experimental", "requires": ["log"]},
         {"signals": {name: _signal(each) for name, each in zip(names, lines, strict=True)}},
         {"when": " and ".join(names), "blame": "subject", "confidence": "possible",
-         "explains": [*dict.fromkeys([*explains, "peer.*", "symptom-*"])]},
+         "explains": [*(each for each in explains if not each.startswith("peer.")), "peer.*", "symptom-*"]},
         {"summary": "TODO what it means; {subject} is the worker", "why": [f"{{{names[-1]}.excerpt}}"],
          "next": ["TODO what to do about it"], "action": {"retry": "TODO", "owner": "TODO"}},
         {"cases": [
