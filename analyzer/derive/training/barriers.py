@@ -4,6 +4,7 @@ Barriers are cluster start-up, the end of each synchronous step, and the end of 
 checkpoint is also a barrier, but often only the leader logs it; then no file shows who was missing.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -15,6 +16,9 @@ from analyzer.derive.training.progress import Place, comparable, last_places
 from analyzer.model.task_names import position
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
+
+_NUMBERED = re.compile(r"[-_.]\d+(?![A-Za-z])")
+"""Regex of the number in the name of a checkpoint: `model.ckpt-40`, `epoch_03.keras`, not `weights.h5`."""
 
 _ASSEMBLED = ("joined", "training", "finished")
 
@@ -96,12 +100,14 @@ def _checkpoint_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterat
     attempts = {life["worker"]: max(1, life["attempts"]) for life in lives}
     latest = pl.col("attempt") == pl.col("worker").replace_strict(attempts, default=None)
     written = facts.filter(latest & (pl.col("key") == "checkpoint") & pl.col("line").is_not_null())
+    several = written["value"].map_elements(_file_name, return_dtype=pl.String).n_unique() > 1
     own: dict[str, dict[tuple[str, int], dict[str, Any]]] = {life["worker"]: {} for life in lives}
     times: Counter[tuple[str, str]] = Counter()
     for row in written.select("worker", "value", "source", "line", "time").iter_rows(named=True):
         if (saved := own.get(row["worker"])) is not None:
-            name = PurePosixPath(row["value"]).name
-            times[row["worker"], name] += 1  # a name may be written twice
+            name = _file_name(row["value"])
+            if not (several and _NUMBERED.search(name)):  # the step in a name says more than how often
+                times[row["worker"], name] += 1
             saved[name, times[row["worker"], name]] = row
     if sum(map(bool, own.values())) < 2:
         return
@@ -111,6 +117,10 @@ def _checkpoint_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterat
         where = {key: row.get(key) for key in ("source", "line", "time")}
         arrived = last in saved if saved else None
         yield {"barrier": "checkpoint", "place": last[0], "worker": worker, "arrived": arrived, **where}
+
+
+def _file_name(path: str) -> str:
+    return PurePosixPath(path).name
 
 
 def _end_rows(lives: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

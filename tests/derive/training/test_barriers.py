@@ -52,6 +52,24 @@ def test_who_did_not_write_the_last_checkpoint_was_awaited() -> None:
     assert "checkpoint" not in derived(logs)["barriers"]["barrier"]
 
 
+def test_a_step_that_is_saved_again_after_a_restart_is_no_later_checkpoint() -> None:
+    """Whoever started again wrote step 40 twice; the step counts, not how often it was written."""
+    logs = {
+        f"worker-{n}.log": [
+            line
+            for number in [0, 40, 40, 40][:times]
+            for line in (step(number + 1), saved(f"/ckpt/model.ckpt-{number}"))
+        ]
+        for n, times in enumerate([4, 2])
+    }
+    table = derived(logs)["barriers"]
+    rows = [row for row in table.iter_rows(named=True) if row["barrier"] == "checkpoint"]
+    assert [(row["worker"], row["place"], row["arrived"]) for row in rows] == [
+        ("worker:0", "model.ckpt-40", True),
+        ("worker:1", "model.ckpt-40", True),
+    ]
+
+
 def saved(path: str) -> Line:
     """What a script prints when it has saved."""
     return says(f"saved checkpoint to {path}", facts={"checkpoint": path})
