@@ -190,7 +190,9 @@ def _new(arguments: argparse.Namespace) -> int:
     pack = _cached_rules(arguments)
     tables = load_tables(run, pack)
     known = diagnose_tables(run.name, tables, pack).document
-    drafted = draft(tables, run.name, name, explains=[known["cause"]] if known["cause"] else [])
+    drafted = draft(
+        tables, run.name, name, explains=[known["cause"]] if known["rule"] and known["cause"] else []
+    )
     if known["rule"]:
         note = f"{run.name} is already explained by {known['rule']}; `explains` puts the new rule above it"
         print(f"mwms-rules: {note}", file=sys.stderr)

@@ -83,6 +83,7 @@ def test_the_text_to_search_for_has_whole_words(make_run: MakeRun, tmp_path: Pat
     rule = drafted(capsys.readouterr().out, tmp_path / "rules-of-mine", capsys)
     texts = [signal["log"]["any_of"] for signal in rule["signals"].values()]  # type: ignore[attr-defined]
     assert texts[-1] == ["project nlp-prod exceeded its quota"]
+    assert rule["explains"] == ["peer.*", "symptom-*"]
 
 
 @few_rules
