@@ -65,6 +65,15 @@ def test_the_place_is_that_of_the_first_evidence() -> None:
     assert issues("r101")[0]["location"] == {"path": place["source"], "lines": {"begin": place["line"]}}
 
 
+def test_an_unexplained_failure_is_put_at_its_most_telling_line() -> None:
+    """And not at the last line of a worker that printed no error."""
+    words = [{"source": "worker-0.log", "line": 2}]
+    telling = [{"line": {"source": "worker-1.log", "line": 3}}]
+    d = {**document("unknown"), "rule": None, "last_words": words, "telling_lines": telling}
+    location = json.loads(render(d, "gitlab"))[0]["location"]
+    assert location == {"path": "worker-1.log", "lines": {"begin": 3}}
+
+
 def test_the_same_failure_has_the_same_fingerprint() -> None:
     """In another run, at another line; so GitLab tells new from known."""
     again = load("r101")

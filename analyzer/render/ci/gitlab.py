@@ -41,8 +41,9 @@ def _issue(d: Json, finding: Json) -> Json:
 
 
 def _unexplained(d: Json) -> Json:
-    """Return the issue of a verdict that no rule explains, at a worker's last error."""
-    places = [place for place in d["last_words"] if place["source"] is not None]
+    """Return the issue of a verdict that no rule explains, at the most telling or last line of a worker."""
+    lines = [*(told["line"] for told in d.get("telling_lines", ())), *d["last_words"]]
+    places = [line for line in lines if line["source"] is not None]
     return _entry(
         d, "unexplained", d["summary"] or "unknown", _OF_VERDICT[d["verdict"]], places[0] if places else None
     )
