@@ -188,29 +188,17 @@ def test_a_fault_is_named_with_file_and_line(
 
 
 def test_all_faults_of_all_files_are_reported_at_once(tmp_path: Path) -> None:
-    """Nobody mends one file only to learn of the next."""
+    """In the order of lines; nobody mends one file only to learn of the next."""
     (tmp_path / "yours.yaml").write_text(RIGHT.format(id="other"), encoding="utf-8")
-    faults = refused(
-        tmp_path,
-        RIGHT.format(id="mine").replace("of: subject", "of: object").replace("base: possible", "bass: weak"),
-    )
+    wrong = RIGHT.format(id="mine").replace("of: subject", "of: object").replace("title:", "titel:")
+    faults = refused(tmp_path, wrong.replace("base: possible", "bass: weak"))
+    places = [(file, int(line)) for file, line, _ in (fault.split(":", 2) for fault in faults)]
+    assert places == sorted(places)
     assert {fault.split(":")[0] for fault in faults} == {
         f"{tmp_path.name}/mine.yaml",
         f"{tmp_path.name}/yours.yaml",
     }
     assert len(faults) >= 3
-
-
-def test_faults_come_in_the_order_of_lines(tmp_path: Path) -> None:
-    """Whoever mends a file goes through it once; a regex is checked after the keys."""
-    wrong = (
-        RIGHT.format(id="mine").replace("of: subject", "of: object").replace("base: possible", "bass: weak")
-    )
-    (tmp_path / "a.yaml").write_text(wrong.replace("title:", "titel:"), encoding="utf-8")
-    faults = refused(tmp_path, wrong)
-    places = [(file, int(line)) for file, line, _ in (fault.split(":", 2) for fault in faults)]
-    assert places == sorted(places)
-    assert len(set(places)) >= 4
 
 
 def test_what_a_draft_leaves_to_its_author_is_a_fault(tmp_path: Path) -> None:
