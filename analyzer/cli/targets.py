@@ -28,7 +28,7 @@ def chosen_formats(given: str | None, output: str | None) -> list[str]:
     """Return the requested formats; by default that of the suffix of `-o`, text for `-o -`, else HTML.
 
     Raises:
-        UsageError: a format or suffix is unknown, or several formats are requested for `-o -`.
+        UsageError: a format or suffix is unknown, `-o` lists several files, or `-o -` gets several formats.
 
     """
     if given is None:
@@ -47,6 +47,8 @@ def _by_suffix(output: str | None) -> str | None:
     suffix = Path(output).suffix
     known = {renderer.suffix: name for name, renderer in FORMATS.items()}
     fitting = [each for each in known if output.endswith(each)]
+    if any(f"{each}," in output for each in known):
+        raise UsageError(f"-o {output}: names one file; several formats: --format html,json -o DIR/")
     if suffix and not fitting:
         raise UsageError(f"-o {output}: no format has the suffix {suffix}; there are {', '.join(known)}")
     return known[max(fitting, key=len)] if fitting else None

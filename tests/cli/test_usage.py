@@ -23,6 +23,10 @@ from analyzer.cli.analyze import main
             ["https://host/run"],
             "https://host/run: give a directory, or a URL that begins with s3:// or gs://",
         ),
+        (
+            ["RUN", "-o", "a.html,b.json"],
+            "-o a.html,b.json: names one file; several formats: --format html,json -o DIR/",
+        ),
         (["RUN", "--rules", "EMPTY"], "--rules EMPTY: holds no rule (*.yaml)"),
     ],
 )
