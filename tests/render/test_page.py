@@ -3,10 +3,14 @@
 import base64
 import hashlib
 import json
+import os
 import re
+import subprocess
+import sys
 from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -184,3 +188,28 @@ def test_the_end_of_a_lane_is_told_whole() -> None:
     told = load("r101")
     told["workers"][0]["ended"]["says"] = "stopped because it lost a peer (exit code 1)"
     assert ">stopped because it lost a peer (exit code 1)</text>" in render(told, "html")
+
+
+_TWO_REPORTS = """
+import json, shutil, sys
+from analyzer.render import render
+document = json.load(sys.stdin)
+render(document, "html")
+shutil.rmtree(sys.argv[1])
+print(render(document, "junit"))
+"""
+
+
+@pytest.mark.processes
+def test_a_cache_directory_that_disappears_does_not_stop_the_next_report(tmp_path: Path) -> None:
+    """A process that writes many reports outlives a cleaned cache; a new one has no template in memory."""
+    ended = subprocess.run(
+        [sys.executable, "-c", _TWO_REPORTS, str(tmp_path)],
+        input=json.dumps(load("unknown")),
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr[-300:]) == (0, "")
+    assert ended.stdout.startswith("<?xml")

@@ -99,12 +99,14 @@ def _with_texts(found: pl.DataFrame) -> pl.DataFrame:
     seconds = pl.when(steady).then(pl.col("seconds") * _MEASURED).otherwise(pl.col("seconds"))
     end = pl.when(steady).then(pl.col("begin") + pl.col("growth")).otherwise(pl.col("last_value"))
     ends = found.with_columns(begin=pl.coalesce("begin", "first_value"), end=end)
+    last = pl.when(_amount("end") == _amount("last_value")).then(pl.lit(""))
     return ends.with_columns(
         course=pl.format(
-            "from {} to {} in {}",
+            "from {} to {} in {}{}",
             _amount("begin"),
             _amount("end"),
             seconds.map_elements(_duration, pl.String),
+            last.otherwise(pl.format(" (last reading: {})", _amount("last_value"))),
         ),
         pace=pl.format("{} an hour", _amount("growth_per_hour")),
     ).drop("begin", "end")

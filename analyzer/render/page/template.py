@@ -5,6 +5,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined
@@ -33,12 +34,12 @@ def fill(
         "style_hash": _digest(style),
         "script_hash": _digest(script),
     }
-    return _environment().get_template(template).render({**view, **assets})
+    return _environment(cache_directory()).get_template(template).render({**view, **assets})
 
 
 @cache
-def _environment() -> Environment:
-    kept = cache_directory()
+def _environment(kept: Path | None) -> Environment:
+    """Return the environment whose compiled templates are stored in a directory that exists, or nowhere."""
     environment = Environment(
         loader=FileSystemLoader(resource("reports", "templates")),
         autoescape=True,

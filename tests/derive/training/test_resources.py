@@ -32,7 +32,7 @@ def test_a_leak_rises_in_every_part_and_runs_into_its_limit() -> None:
     assert (row["rises"], row["falls"], row["limit"]) == (5, 0, 1024.0)
     assert row["growth_per_hour"] == pytest.approx(600, rel=0.05)
     assert row["hours_left"] == pytest.approx((1024 - 490) / 592, rel=0.05)
-    assert row["course"] == "from 120 to 490 in 38 min"
+    assert row["course"] == "from 120 to 490 in 38 min (last reading: 640)"
 
 
 def test_a_shutdown_does_not_hide_a_leak() -> None:
