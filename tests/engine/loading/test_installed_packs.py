@@ -78,8 +78,8 @@ def test_a_broken_rule_names_its_package(install: Install, few_rules: Path) -> N
     rule.write_text(rule.read_text().replace("role: cause", "rolle: cause"))
     with pytest.raises(RuleError) as raised:
         load_with_packs([few_rules], installed_packs())
-    first, *_, last = str(raised.value).splitlines()
-    assert first.startswith("mwms_rules_acme/host-drained.yaml:3: ")
+    *faults, last = str(raised.value).splitlines()
+    assert any(fault.startswith("mwms_rules_acme/host-drained.yaml:3: ") for fault in faults)
     assert last == "installed with mwms-rules-acme 1.2.0; --no-packs leaves installed packages out"
 
 
