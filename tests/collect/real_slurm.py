@@ -62,10 +62,12 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 class Slurm:
     """The daemons, started one after the other; `environment` leads the commands to them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, nodes: int = 1) -> None:
         self._folder = folder
         self._running: list[subprocess.Popen[bytes]] = []
-        ports = dict(zip(("sql", "dbd", "control", "node"), free_ports(4), strict=True))
+        drawn = free_ports(3 + nodes)  # at once: a second draw may return a port of the first
+        self._node_ports = drawn[3:]
+        ports = dict(zip(("sql", "dbd", "control", "node"), drawn, strict=False))
         host = socket.gethostname().partition(".")[0]
         self._ports = ports
         values = {"folder": folder, "host": host, "cpus": os.cpu_count(), **ports}

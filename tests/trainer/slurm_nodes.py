@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from analyzer.trainer.free_ports import free_ports
 from tests.collect.real_slurm import Slurm, wait_for
 
 CGROUPS = "CgroupAutomount=no\nCgroupPlugin=cgroup/v1\nConstrainRAMSpace=yes\n"
@@ -17,7 +17,7 @@ class SlurmNodes(Slurm):
     """The daemons of a cluster of nodes called `node1` and so on."""
 
     def __init__(self, folder: Path, count: int) -> None:
-        super().__init__(folder)
+        super().__init__(folder, count)
         self.nodes = [f"node{number + 1}" for number in range(count)]
         (folder / "cgroup.conf").write_text(CGROUPS)
         self._rewrite(folder / "slurm.conf")
@@ -29,8 +29,7 @@ class SlurmNodes(Slurm):
         kept = [line for line in lines if not line.startswith(("NodeName=", "PartitionName=", "SlurmdPort="))]
         text = "".join(kept).replace("/spool\n", "/spool-%n\n").replace("slurmd.", "slurmd-%n.")
         text = text.replace("task/none", "task/cgroup").replace("CR_CPU\n", "CR_CPU_Memory\n")
-        ports = free_ports(len(self.nodes))
-        for name, port in zip(self.nodes, ports, strict=True):
+        for name, port in zip(self.nodes, self._node_ports, strict=True):
             text += NODE.format(name=name, host=host, port=port)
         conf.write_text(text + f"PartitionName=all Nodes={','.join(self.nodes)} Default=YES State=UP\n")
 
@@ -67,7 +66,16 @@ class SlurmNodes(Slurm):
 
     def idle(self) -> None:
         """Wait until all nodes are idle."""
-        wait_for(lambda: self._idle_nodes() == len(self.nodes), "idle nodes", 120)
+        self.wait_until(lambda: self._idle_nodes() == len(self.nodes), "idle nodes", 120)
+
+    def wait_until(self, happened: Callable[[], bool], what: str, seconds: float) -> None:
+        """Wait until something happened; a TimeoutError says what Slurm knows of its jobs and nodes."""
+        try:
+            wait_for(happened, what, seconds)
+        except TimeoutError as error:
+            log = (self._folder / "slurmctld.log").read_text().splitlines()[-40:]
+            told = [self._run("scontrol", "show", what) for what in ("job", "node")]
+            raise TimeoutError("\n".join([str(error), *told, *log])) from error
 
     def _idle_nodes(self) -> int:
         return self._run("sinfo", "--noheader", "--Node", "--format=%T").split().count("idle")

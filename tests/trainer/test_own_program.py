@@ -82,6 +82,8 @@ WAYS = {
     "behind a firewall": "{name: network_rule, rule: partition}",
 }
 ROOT_ONLY = {"on a full disk", "behind a firewall"}
+ENDS_AT_ONCE = {"with another user's language"}
+"""The worker may end before a busy machine has seen its environment; the run is then refused, and tried again."""
 
 
 def run(folder: Path, fault: str, more: str = "") -> tuple[int, Path]:
@@ -101,14 +103,20 @@ def test_a_program_is_broken(way: str, tmp_path: Path) -> None:
     """The run has what a user would collect, and the user's own files are as they were."""
     if way in ROOT_ONLY and (os.geteuid() or (way == "behind a firewall" and not networks_can_be_made())):
         pytest.skip("needs root, namespaces and iptables")
-    status, folder = run(tmp_path, WAYS[way], more="hosts: true" if way == "behind a firewall" else "")
+    more = "hosts: true" if way == "behind a firewall" else ""
+    for attempt in range(3 if way in ENDS_AT_ONCE else 1):
+        work = tmp_path / str(attempt)
+        work.mkdir()
+        status, folder = run(work, WAYS[way], more)
+        if not status:
+            break
     assert status == 0
     codes = (folder / "exit_codes.txt").read_text()
     assert "worker-1 0" not in codes
     if way != "over its time":  # which may be over before the program has printed anything
         assert (folder / "worker-0.log").read_text().startswith("rank 0 of 2")
-    assert str(tmp_path / "mwms-job") not in (folder / "worker-0.log").read_text()
-    assert (tmp_path / "code/rows.txt").read_text().count("\n") == 50
+    assert str(work / "mwms-job") not in (folder / "worker-0.log").read_text()
+    assert (work / "code/rows.txt").read_text().count("\n") == 50
 
 
 def test_a_program_that_is_not_broken_ends_well(tmp_path: Path) -> None:

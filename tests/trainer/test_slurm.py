@@ -151,7 +151,7 @@ def test_a_requeued_job_runs_again(slurm: SlurmNodes, tmp_path: Path) -> None:
         slurm.ask("scontrol", "update", f"JobId={job.number}", "StartTime=now")
         return all(log.read_text().count("step 3:") == 2 for log in logs)
 
-    wait_for(runs_again, "a second attempt", 120)
+    slurm.wait_until(runs_again, "a second attempt", 120)
     assert len([*(tmp_path / "shared/job").glob("tasks-*")]) == 2
     slurm.ask("scancel", job.number)
     slurm.wait(job.number, "CANCELLED")

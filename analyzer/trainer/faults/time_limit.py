@@ -29,10 +29,11 @@ class TimeLimit(Fault):
         return ("timeout", "--verbose", "--kill-after=3", str(self.seconds), *usual)
 
     def witness(self, evidence: Evidence) -> str:
-        """Return proof that `timeout` ended a worker after the limit, before any worker failed."""
+        """Return proof that `timeout` ended a worker, and that no worker failed before the limit was over."""
         lives = evidence.workers.lives
         ended = [life for life in lives if life.code in ENDED and life.ended - life.started >= self.seconds]
         codes = {life.index: life.code for life in lives}
         require(ended, f"the limit of {self.seconds} s ended nobody; exit codes: {codes}")
-        evidence.require_nobody_ended_badly(before=min(life.ended for life in ended), but=-1)
+        over = min(life.started for life in ended) + self.seconds
+        evidence.require_nobody_ended_badly(before=over, but=-1)
         return f"`timeout` ended {len(ended)} of {len(lives)} workers"
