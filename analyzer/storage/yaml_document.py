@@ -202,7 +202,8 @@ def _message(error: _Error, kind: str) -> str:
     if kind in {"minimum", "maximum"}:
         return f"`{value}` is {'less' if kind == 'minimum' else 'more'} than {limit}"
     if kind in {"minItems", "minProperties"}:
-        return f"is to have {limit} or more parts, not {len(error.instance)}"
+        stated = f": {error.schema['description']}" if "description" in error.schema else ""
+        return f"{_key(error)}needs {limit} or more entries, not {len(error.instance)}{stated}"
     if kind == "minLength":
         return f"`{value}` is shorter than {limit} characters"
     return f"{_noun(error, 'it')} does not hold: {error.message[:200]}"
