@@ -34,7 +34,7 @@ class _Wording(NamedTuple):
     lost_connection: Wording
     met_itself: Wording
     types_not_own: frozenset[str]
-    broken_connection: frozenset[str]
+    broken_connection: Wording
     runtime: Wording
     via: Mapping[str, Wording]
 
@@ -94,10 +94,12 @@ def _disown_broken_connections(
     rows: Sequence[dict[str, Any]], wording: _Wording, facts: pl.DataFrame, sources: pl.DataFrame
 ) -> None:
     """Set `own` to false, in place, for broken connections that the end of another worker explains."""
-    broken = [row for row in rows if row["own"] and row["type"] in wording.broken_connection]
+    own = [row for row in rows if row["own"]]
+    broken = [row for row in own if wording.broken_connection.begins(f"{row['type']}: {row['message']}")]
     if not broken:
         return
     ended, by_scheduler = ended_from_outside(facts, sources), ended_by_scheduler(facts)
+    ended = ended | {row["worker"] for row in own if row not in broken}
     for row in broken:
         row["own"] = not (by_scheduler or ended - {row["worker"]})
 
@@ -109,7 +111,7 @@ def _wording(messages: Messages) -> _Wording:
         messages.wording("reason", "transport"),
         messages.wording("met_itself"),
         frozenset(messages.literals("not_own")),
-        frozenset(messages.literals("broken_connection")),
+        messages.wording("broken_connection"),
         messages.wording("runtime"),
         {via: messages.wording("raised_in", via) for via in STATES["raised_in"].words},
     )

@@ -55,6 +55,19 @@ def test_what_only_the_runtime_met_is_told(ending: str, runtime: bool) -> None:
     assert only(derived({"worker-0.log": [raised(ending)]}))["runtime"] is runtime
 
 
+def test_a_broken_nccl_connection_is_not_the_workers_own_where_another_one_raised() -> None:
+    """Every rank reports it when one process ends; where all ranks do, nothing says on which side it broke."""
+    broken = raised("tensorflow.python.framework.errors_impl.InternalError: NCCL: unhandled system error.")
+
+    def owners(other: str) -> dict[str, bool]:
+        tables = derived({"worker-0.log": [broken], "worker-1.log": [raised(other)]})
+        return dict(tables["exceptions"].select("worker", "own").rows())
+
+    assert owners("KeyError: 'label'") == {"worker:0": False, "worker:1": True}
+    nccl = "tensorflow.python.framework.errors_impl.InternalError: NCCL: unhandled system error."
+    assert owners(nccl) == {"worker:0": True, "worker:1": True}
+
+
 def test_a_message_is_free_of_frames_and_of_a_bar_that_was_flushed_late() -> None:
     """Whether TensorFlow kept the frames of the node or not."""
     node = "Detected at node IteratorGetNext defined at (most recent call last):\n<stack traces unavailable>"
