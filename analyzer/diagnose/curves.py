@@ -1,7 +1,7 @@
 """Selects the curves of each worker and downsamples them for drawing."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -9,6 +9,7 @@ import polars as pl
 
 from analyzer.model.contract import DrawnCurve, JsonNumber
 from analyzer.model.schema import GAUGE, POSITIONS, VALIDATION
+from analyzer.tables.grouping import grouped
 from analyzer.tables.step_times import step_times
 
 MAX_POINTS = 240
@@ -24,19 +25,15 @@ Point = list[Any]
 def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> dict[str, list[DrawnCurve]]:
     """Return worker → curves from its log (else event files), plus its seconds per step."""
     points = _points(scalars)
-    own: dict[str, list[Mapping[str, Any]]] = {}
-    for curve in curves.filter(pl.col("origin") != GAUGE).iter_rows(named=True):
-        own.setdefault(curve["worker"], []).append(curve)
-    made = {worker: [_drawn(curve, points) for curve in _preferred(logged)] for worker, logged in own.items()}
+    rows = curves.filter(pl.col("origin") != GAUGE).iter_rows(named=True)
+    made: dict[str, list[DrawnCurve]] = {}
+    for worker, own in grouped((row["worker"], row) for row in rows).items():
+        logged = [curve for curve in own if curve["origin"] != "event_file"]
+        made[worker] = [_drawn(curve, points) for curve in logged or own]
     for worker, took in {**_traced_steps(steps), **_between_steps(scalars)}.items():
         if len(took) > 1:
             made.setdefault(worker, []).append(_step_time(took))
     return made
-
-
-def _preferred(curves: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return a worker's curves from its log; those from event files if its log has none."""
-    return [curve for curve in curves if curve["origin"] != "event_file"] or curves
 
 
 def _points(scalars: pl.DataFrame) -> dict[tuple[str, ...], tuple[int, bool, list[Point]]]:
@@ -87,19 +84,16 @@ def _between_steps(scalars: pl.DataFrame) -> dict[str, list[Point]]:
         ~pl.col("tag").str.contains(f"{VALIDATION}|^(?:val|epoch)_"),
     )
     times = step_times(dated.with_columns(pl.col("epoch").fill_null(0)), ["attempt", "epoch"])
-    found: dict[str, list[Point]] = {}
-    for worker, step, seconds, time in times.rows():
-        found.setdefault(worker, []).append([step, round(seconds, 6), time])
-    return found
+    return grouped((worker, [step, round(seconds, 6), time]) for worker, step, seconds, time in times.rows())
 
 
 def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:
     """Return each worker's traced steps as points: step, duration in seconds, start time."""
     rows = steps.sort("source", "nth").select("worker", "step", "nth", "seconds", "start").iter_rows()
-    found: dict[str, list[Point]] = {}
-    for worker, step, nth, seconds, start in rows:
-        found.setdefault(worker, []).append([nth if step is None else step, round(seconds, 6), start])
-    return found
+    return grouped(
+        (worker, [nth if step is None else step, round(seconds, 6), start])
+        for worker, step, nth, seconds, start in rows
+    )
 
 
 def _step_time(took: list[Point]) -> DrawnCurve:

@@ -52,15 +52,13 @@ class Decision(NamedTuple):
 def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
     """Return the verdict of the surest unexplained cause; without one, that of how the workers ended."""
     causes = [f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.CAUSE]
-    standing = sorted((f for f in causes if _stands(f, tables)), key=_rank)
-    if standing:
-        chosen = standing[0]
-        rejected = tuple(
-            (f, _why_rejected(f, chosen, tables)) for f in sorted(causes, key=_rank) if f is not chosen
-        )
-        return Decision(chosen.verdict, chosen.cause, chosen.confidence, chosen, rejected)
-    rejected = tuple((f, _why_rejected(f, None, tables)) for f in sorted(causes, key=_rank))
-    return _without_cause(tables, findings, rejected)
+    causes.sort(key=lambda f: (f.verdict is not Verdict.FAILED, *precedence(f)))
+    related = (f for f in causes if not (f.explained_by or f.contradicted_by))
+    chosen = next((f for f in related if not overtaken(f, tables)), None)
+    rejected = tuple((f, _why_rejected(f, chosen, tables)) for f in causes if f is not chosen)
+    if chosen is None:
+        return _without_cause(tables, findings, rejected)
+    return Decision(chosen.verdict, chosen.cause, chosen.confidence, chosen, rejected)
 
 
 def capped(
@@ -125,10 +123,6 @@ def beyond_budget(tables: Tables) -> pl.DataFrame:
     return tables["damage"].filter(pl.col("what").str.contains(BEYOND_BUDGET, literal=True))
 
 
-def _stands(finding: Finding, tables: Tables) -> bool:
-    return not (finding.explained_by or finding.contradicted_by) and not overtaken(finding, tables)
-
-
 def overtaken(finding: Finding, tables: Tables) -> bool:
     """Return True if the finding claims a failure, but all training workers finished afterwards.
 
@@ -139,10 +133,6 @@ def overtaken(finding: Finding, tables: Tables) -> bool:
     if finding.despite_finish or (about and about <= evaluators):
         return False
     return finding.verdict is Verdict.FAILED and bool(tables["job"]["all_finished"][0])
-
-
-def _rank(finding: Finding) -> tuple[object, ...]:
-    return (finding.verdict is not Verdict.FAILED, *precedence(finding))
 
 
 def _why_rejected(finding: Finding, chosen: Finding | None, tables: Tables) -> str:

@@ -24,6 +24,7 @@ from analyzer.diagnose.workers import worker_reports
 from analyzer.model import contract
 from analyzer.model.findings import Finding, Outcome, Verdict
 from analyzer.model.run import Tables
+from analyzer.tables.grouping import grouped
 
 UNSURE = 0.5
 """Confidence below which the document lists informative log lines and their possible causes."""
@@ -65,7 +66,9 @@ def document(
         "findings": finding_reports(_in_order(findings, decision), tables),
         "collect": recipes_for(findings, unsure, tables),
         **_events(tables, parts, paused, decision.cause),
-        **_files(tables),
+        "facts": _facts(tables),
+        "sources": tables["sources"].rename({"source": "name"}).to_dicts(),
+        "damage": tables["damage"].select(_DAMAGE).to_dicts(),
         "made_with": made_with,
     }
     return cast(contract.DiagnosisDocument, made)
@@ -135,15 +138,6 @@ def _events(
     }
 
 
-def _files(tables: Tables) -> dict[str, Any]:
-    """Return what the files state, and how much of them was read."""
-    return {
-        "facts": _facts(tables),
-        "sources": tables["sources"].rename({"source": "name"}).to_dicts(),
-        "damage": tables["damage"].select(_DAMAGE).to_dicts(),
-    }
-
-
 def _unexplained(
     decision: Decision, telling: Sequence[contract.TellingLine], tables: Tables
 ) -> tuple[list[contract.EvidencePlace], list[contract.EvidencePlace]]:
@@ -160,17 +154,10 @@ def _barriers(barriers: pl.DataFrame) -> list[contract.BarrierArrivals]:
     """Return the barriers with the workers that arrived, were missing or are unknown."""
     found: list[contract.BarrierArrivals] = []
     for (barrier, place), rows in barriers.group_by("barrier", "place", maintain_order=True):
-        came: dict[bool | None, list[str]] = {True: [], False: [], None: []}
-        for worker, arrived in rows.select("worker", "arrived").iter_rows():
-            came[arrived].append(worker)
+        came: dict[bool | None, list[str]] = grouped(rows.select("arrived", "worker").iter_rows())
+        arrived, awaited, unknown = (came.get(state, []) for state in (True, False, None))
         found.append(
-            {
-                "barrier": barrier,
-                "place": place,
-                "arrived": came[True],
-                "awaited": came[False],
-                "unknown": came[None],
-            }
+            {"barrier": barrier, "place": place, "arrived": arrived, "awaited": awaited, "unknown": unknown}
         )
     return found
 

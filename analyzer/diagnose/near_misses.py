@@ -57,11 +57,9 @@ def _collect(near: MissingSignal, tables: Tables) -> str | None:
     missing_file = wording()["missing_files"].get(near.table)
     if missing_file is None:
         return None
-    read = tables["sources"].filter(
-        pl.col("kind").is_in(missing_file["kinds"]) & (pl.col("read") != "skipped")
-    )
-    needed = {near.worker} if near.worker and near.table != "accusations" else set(lives["worker"].to_list())
-    here = needed <= set(read["worker"].to_list())
+    usable = pl.col("kind").is_in(missing_file["kinds"]) & (pl.col("read") != "skipped")
+    needed = {near.worker} if near.worker and near.table != "accusations" else set(lives["worker"])
+    here = needed <= set(tables["sources"].filter(usable)["worker"])
     return None if here else str(missing_file["ask"].format(worker=worker))
 
 

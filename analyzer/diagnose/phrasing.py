@@ -113,9 +113,7 @@ def next_steps(decision: Decision, tables: Tables, deciding: str | None = None) 
 
 def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
     """Yield the step that inspects the awaited workers of a job that still hangs, else all running ones."""
-    running = (
-        tables["lifetimes"].filter(pl.col("trains") & (pl.col("ended") == "running"))["worker"].to_list()
-    )
+    running = tables["lifetimes"].filter("trains", ended="running")["worker"].to_list()
     late = tables["barriers"].filter(~pl.col("arrived") & (pl.col("barrier") != "end"))["worker"].to_list()
     first = tables["silences"].filter("first")["worker"].to_list()
     stalled = [worker for worker in running if worker in {*late, *first}] or running

@@ -15,6 +15,7 @@ from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.model.task_names import position
 from analyzer.tables.clock_alignment import CommonClock
+from analyzer.tables.grouping import grouped
 
 MAX_EVENTS = 400
 """Maximum number of events; those of blamed workers are kept first, then by kind."""
@@ -79,23 +80,19 @@ def timeline(
 
 def pauses_by_worker(pauses: pl.DataFrame) -> dict[str, list[PauseInterval]]:
     """Return worker → its pauses by time, in the form of the output document."""
-    found: dict[str, list[PauseInterval]] = {}
-    for row in pauses.iter_rows(named=True):
-        found.setdefault(row.pop("worker"), []).append(cast(PauseInterval, row))
-    return found
+    rows = pauses.iter_rows(named=True)
+    return grouped((row.pop("worker"), cast(PauseInterval, row)) for row in rows)
 
 
 def _with_excerpts(events: Sequence[Event], tables: Tables) -> list[TimelineEvent]:
     """Return the events, numbered, with the text of their lines."""
     lines = LineTexts(tables, {event["source"] for event in events if event["line"]})
-    return [
-        cast(TimelineEvent, {"n": number, **event, "excerpt": _excerpt(event, lines)})
-        for number, event in enumerate(events, 1)
-    ]
-
-
-def _excerpt(event: Event, lines: LineTexts) -> str:
-    return "" if event["line"] is None else shorten(lines.at(event["source"], event["line"]), _MAX_CHARS)
+    numbered = []
+    for number, event in enumerate(events, 1):
+        text = "" if event["line"] is None else lines.at(event["source"], event["line"])
+        excerpt = shorten(text, _MAX_CHARS)
+        numbered.append(cast(TimelineEvent, {"n": number, **event, "excerpt": excerpt}))
+    return numbered
 
 
 def _rank(event: Event) -> int:
@@ -198,14 +195,8 @@ class _SortKey:
 
 
 def _event(row: dict[str, Any], kind: str, text: str) -> Event:
-    return {
-        "time": row.get("time"),
-        "worker": row.get("worker"),
-        "kind": kind,
-        "text": text,
-        "source": row.get("source"),
-        "line": row.get("line"),
-    }
+    time, worker, source, line = map(row.get, ("time", "worker", "source", "line"))
+    return {"time": time, "worker": worker, "kind": kind, "text": text, "source": source, "line": line}
 
 
 def _milestones(tables: Tables) -> Iterator[Event]:

@@ -10,6 +10,7 @@ from analyzer.diagnose.readings import readings_by_worker
 from analyzer.diagnose.wording import end_of
 from analyzer.model.contract import Part, PauseInterval, WorkerEnd, WorkerReport
 from analyzer.model.run import Tables
+from analyzer.tables.grouping import grouped
 
 
 def worker_reports(
@@ -19,7 +20,8 @@ def worker_reports(
     cause: str | None,
 ) -> list[WorkerReport]:
     """Return a report on each worker, with its part in the failure (`parts`) and its pauses (`paused`)."""
-    sources = _sources_by_worker(tables["sources"])
+    read = tables["sources"].filter(pl.col("read") != "skipped")
+    sources: dict[str | None, list[str]] = grouped(read.select("worker", "source").iter_rows())
     curves = drawn(tables["scalars"], tables["curves"], tables["steps"])
     readings = readings_by_worker(tables["scalars"])
     lives = {life["worker"]: life for life in tables["lifetimes"].iter_rows(named=True)}
@@ -53,11 +55,3 @@ def worker_reports(
 def _end(life: Mapping[str, Any], part: str, cause: str | None) -> WorkerEnd:
     says = end_of(life, part, cause)
     return {"how": life["ended"], "exit_code": life["exit_code"], "sure": life["sure"], "says": says}
-
-
-def _sources_by_worker(sources: pl.DataFrame) -> dict[str | None, list[str]]:
-    """Return worker → names of its sources that were read."""
-    found: dict[str | None, list[str]] = {}
-    for worker, source in sources.filter(pl.col("read") != "skipped").select("worker", "source").iter_rows():
-        found.setdefault(worker, []).append(source)
-    return found

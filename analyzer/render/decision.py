@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from analyzer.model.placeholders import short_ids
-from analyzer.render.formatting import confidence, duration, instant, names, percent, plural
+from analyzer.render.formatting import confidence, duration, instant, names, percent, plural, worker_key
 from analyzer.render.sanitize import one_line
 from analyzer.storage.disk_cache import cached_yaml
 
@@ -50,16 +50,20 @@ def blamed_workers(diagnosis: Mapping[str, Any]) -> set[str]:
     return {*(diagnosis["culprits"] or diagnosis["suspects"])}
 
 
+def leading_workers(workers: Sequence[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
+    """Return at most so many workers, ordered by name; culprits and suspects are kept first."""
+    rank = {"culprit": 0, "suspect": 1}
+    kept = sorted(workers, key=lambda worker: rank.get(worker["part"], 2))[:most]
+    return sorted(kept, key=lambda worker: worker_key(worker["id"]))
+
+
 def _guess(diagnosis: Mapping[str, Any], blamed: Sequence[str]) -> str:
     """Return a parenthesis on how a blamed worker's index was guessed; empty if none was guessed."""
     guessed = [each for each in diagnosis["workers"] if each["id"] in blamed and each.get("guessed")]
     if not guessed:
         return ""
-    file = (
-        f"{one_line(short_ids(guessed[0]['sources'][0]), 60)}; "
-        if len(blamed) == 1 and guessed[0]["sources"]
-        else ""
-    )
+    files = guessed[0]["sources"][:1] if len(blamed) == 1 else ()
+    file = "".join(f"{one_line(short_ids(name), 60)}; " for name in files)
     return f" ({file}index guessed {guessed[0]['guessed']})"
 
 
@@ -230,16 +234,15 @@ def _later_exclusion(action: Mapping[str, Any]) -> Answer:
 
 
 def _exclusion(action: Mapping[str, Any]) -> Answer:
-    question = _EXCLUDE
     if action.get("host") == "watch":
-        return Answer(question, "Not yet", "only if it happens again on the same host")
+        return Answer(_EXCLUDE, "Not yet", "only if it happens again on the same host")
     if action["exclude"]:
-        return Answer(question, "Yes: " + ", ".join(action["exclude"]), "start again without it")
+        return Answer(_EXCLUDE, "Yes: " + ", ".join(action["exclude"]), "start again without it")
     if action["retry"] == "exclude_host":
-        return Answer(question, "Yes", "the files do not name the machine")
+        return Answer(_EXCLUDE, "Yes", "the files do not name the machine")
     if action["retry"] == "unknown":
-        return Answer(question, "Unknown", "not enough data; no sign of a bad machine so far")
-    return Answer(question, "No", "no sign of a bad machine")
+        return Answer(_EXCLUDE, "Unknown", "not enough data; no sign of a bad machine so far")
+    return Answer(_EXCLUDE, "No", "no sign of a bad machine")
 
 
 def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:

@@ -56,9 +56,8 @@ def differences(diagnosis: Mapping[str, Any]) -> list[str]:
             holders: dict[str, list[str]] = {}
             for worker, value in fact["values"].items():
                 holders.setdefault(as_text(value), []).append(worker)
-            sentences.append(
-                fact["label"] + ": " + ", ".join(f"{v} ({names(w)})" for v, w in holders.items())
-            )
+            told = ", ".join(f"{value} ({names(workers)})" for value, workers in holders.items())
+            sentences.append(f"{fact['label']}: {told}")
     return sentences
 
 
@@ -146,11 +145,11 @@ def _may_matter(cause: str, diagnosis: Mapping[str, Any]) -> bool:
 def notes(diagnosis: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each context finding that is no reason already, and one for shifted clocks."""
     found = [
-        f["summary"] or f["title"]
+        note
         for f in diagnosis["findings"]
-        if f["outcome"] == "fired" and f["role"] == "context"
+        if f["outcome"] == "fired" and f["role"] == "context" and (note := f["summary"] or f["title"])
+        if not any(reason.endswith(note) for reason in diagnosis["why"])
     ]
-    found = [note for note in found if not any(reason.endswith(note) for reason in diagnosis["why"])]
     shifted = [each for each in diagnosis.get("clocks", ()) if each["shift"]]
     return found + ([_clock(each) for each in shifted] if len(shifted) <= _MAX_CLOCKS else [_clocks(shifted)])
 
@@ -176,24 +175,20 @@ def _clocks(clocks: Sequence[Mapping[str, Any]]) -> str:
 
 def consequences(diagnosis: Mapping[str, Any]) -> list[str]:
     """Return title and workers of each fired cause that another finding explains."""
-    found = [
-        (f["title"], names(f["workers"]))
+    return [
+        f"{f['title']} ({names(f['workers'])})" if f["workers"] else f["title"]
         for f in diagnosis["findings"]
         if f["outcome"] == "fired" and f["role"] == "cause" and f["explained_by"]
     ]
-    return [f"{title} ({workers})" if workers else title for title, workers in found]
 
 
 def xprof_report(diagnosis: Mapping[str, Any]) -> list[str]:
     """Return XProf's report on each trace as lines, or the reason why there is none."""
-    sentences = []
-    for quote in diagnosis.get("xprof", ()):
-        whose = quote["worker"] or quote["source"]
-        if quote["problem"]:
-            sentences.append(f"{whose}: {quote['problem']}")
-        else:
-            sentences += [f"{whose}: {text}" for text in quote["says"]]
-    return sentences
+    return [
+        f"{quote['worker'] or quote['source']}: {text}"
+        for quote in diagnosis.get("xprof", ())
+        for text in ([quote["problem"]] if quote["problem"] else quote["says"])
+    ]
 
 
 def telling_lines(diagnosis: Mapping[str, Any]) -> list[Mapping[str, Any]]:

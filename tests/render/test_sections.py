@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analyzer.render import phrasing, render
-from analyzer.render.page import coverage, plot, timeline, trace
+from analyzer.render.page import cluster, plot, timeline, trace
 from analyzer.render.page.view import section_order
 from tests.recordings import ROOT
 from tests.render.documents import load, many_workers, whole
@@ -99,7 +99,7 @@ def test_what_a_worker_did_not_leave_is_shown() -> None:
     """Log and configuration of each, and what nobody left."""
     told = load("r101")
     told["sources"] = [s for s in told["sources"] if s["worker"] != "worker:1"]
-    made = coverage.coverage(told)
+    made = cluster.coverage(told)
     rows = dict(made["rows"])
     assert not made["even"]
     assert rows["worker:1"][0] == 0

@@ -42,21 +42,15 @@ def was_found_damaged(checkpoint: str | None, tables: Tables) -> bool:
 
 def _broken(exceptions: pl.DataFrame, saved: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the last announced checkpoint of each worker whose save failed."""
-    found = []
-    for worker in exceptions.filter(pl.col("own") & (pl.col("via") == "save"))["worker"].unique().to_list():
-        own = [row for row in saved if row["worker"] == worker]
-        found += own[-1:]
-    return found
+    failed = set(exceptions.filter("own", via="save")["worker"])
+    last = {row["worker"]: row for row in saved if row["worker"] in failed}
+    return list(last.values())
 
 
 def _listed(sources: list[str]) -> str | None:
     """Return the checkpoint with the highest number whose index is among the files; None without any."""
     names = [found["name"] for source in sources if (found := _LISTED.search(source))]
-    return max(names, key=_numbers, default=None)
-
-
-def _numbers(name: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d{1,18}", name)][-1:]
+    return max(names, key=lambda name: int(re.findall(r"\d{1,18}", name)[-1]), default=None)
 
 
 def steps_lost(checkpoint: str | None, lifetimes: pl.DataFrame) -> int | None:

@@ -86,10 +86,9 @@ def recipes_for(findings: Iterable[Finding], unsure: bool, tables: Tables) -> li
     A recording must be started with the job, so it is suggested only for an `unsure` diagnosis; traces, only
     if a worker got past the start-up.
     """
-    lacks = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
+    lacking = dict.fromkeys(finding.lacks for finding in findings if finding.lacks)
     started = tables["lifetimes"]["phase"].is_in(["joined", "training", "finished"]).any()
     useful = {Kind.RECORDING.value: unsure, Kind.TRACE.value: started}
-    lacking = [kind for kind in lacks if useful.get(kind, True)]
     return [
         {
             "kind": kind,
@@ -100,5 +99,5 @@ def recipes_for(findings: Iterable[Finding], unsure: bool, tables: Tables) -> li
             "docs": recipe.docs,
         }
         for kind in lacking
-        if (recipe := recipes().get(kind))
+        if useful.get(kind, True) and (recipe := recipes().get(kind))
     ]

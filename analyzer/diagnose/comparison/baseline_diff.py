@@ -12,6 +12,7 @@ from analyzer.diagnose.wording import wording
 from analyzer.model.contract import BaselineDiff, CurveDiff, FactDiff
 from analyzer.model.run import Tables
 from analyzer.model.schema import POSITIONS
+from analyzer.tables.grouping import grouped
 
 MAX_CURVES = 6
 _MIN_DIFFERENCE = 0.2
@@ -54,14 +55,12 @@ def _facts(here: Tables, there: Tables) -> Iterator[FactDiff]:
 
 def _fact_values(tables: Tables) -> dict[str, list[str]]:
     rows = tables["cluster"].filter(~pl.col("key").is_in(sorted(_OF_EACH_RUN))).select("key", "value")
-    found: dict[str, set[str]] = {}
-    for key, value in rows.iter_rows():
-        found.setdefault(key, set()).add(value)
     job = tables["job"].row(0, named=True)
-    found["workers"] = {str(job["expected"])}
+    found: dict[str, list[str]] = grouped(rows.iter_rows())
+    found["workers"] = [str(job["expected"])]
     if job["strategy"]:
-        found["strategy"] = {job["strategy"]}
-    return {key: sorted(values) for key, values in found.items()}
+        found["strategy"] = [job["strategy"]]
+    return {key: sorted(set(values)) for key, values in found.items()}
 
 
 def _step_time(paces: pl.DataFrame) -> float | None:

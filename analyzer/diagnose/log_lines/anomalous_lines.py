@@ -17,6 +17,7 @@ from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.storage.package_files import resource
 from analyzer.tables.common_steps import last_common_lines
+from analyzer.tables.grouping import grouped
 
 MAX_ODD_LINES = 8
 _MAX_RECORDS, _MAX_LINE_CHARS = 4_000, 400
@@ -66,19 +67,15 @@ def odd_lines(
     """
     several = len(set(tables["records"]["worker"].drop_nulls().to_list())) > 1
     groups = grouped_lines(tables["scalars"], tables["records"].filter(pl.col("worker").is_not_null()))
-    odd = [odd_line(group, known, several=several) for group in groups.values()]
-    odd = [each for each in odd if each.stands_out]
-    odd = [each for each in odd if (each.line.row["source"], each.line.number) not in shown]
+    lines = [odd_line(group, known, several=several) for group in groups.values()]
+    odd = [e for e in lines if e.stands_out and (e.line.row["source"], e.line.number) not in shown]
     odd.sort(key=lambda each: (-each.weight, each.line.row["near"] or 0.0, each.line.number))
     return [evidence_of(each, compared=known is not None) for each in odd[:MAX_ODD_LINES]]
 
 
 def grouped_lines(scalars: pl.DataFrame, records: pl.DataFrame) -> dict[str, list[RecordLine]]:
     """Return template → the lines of the records with that template, one line per record."""
-    groups: dict[str, list[RecordLine]] = {}
-    for line in _lines(scalars, records):
-        groups.setdefault(line.key, []).append(line)
-    return groups
+    return grouped((line.key, line) for line in _lines(scalars, records))
 
 
 def odd_line(group: Sequence[RecordLine], known: Collection[str] | None = None, *, several: bool) -> OddLine:

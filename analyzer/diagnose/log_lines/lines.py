@@ -26,10 +26,7 @@ class LineTexts:
     def __init__(self, tables: Tables, sources: Collection[str]) -> None:
         own = pl.col("source").is_in(list(sources))
         facts = tables["facts"].filter(own & pl.col("line").is_not_null() & pl.col("excerpt").is_not_null())
-        self._facts = {
-            (source, line): excerpt
-            for source, line, excerpt in facts.select("source", "line", "excerpt").iter_rows()
-        }
+        self._facts = {(row["source"], row["line"]): row["excerpt"] for row in facts.iter_rows(named=True)}
         wanted = tables["records"].filter(own).select("source", "line", "last_line", "text").sort("line")
         parts = wanted.partition_by("source", as_dict=True)
         self._records = {str(source): part for (source,), part in parts.items()}

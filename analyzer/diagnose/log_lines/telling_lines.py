@@ -70,15 +70,12 @@ def telling_lines(tables: Tables, findings: Sequence[Finding]) -> list[Telling]:
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1
     ends = _ends(tables)
     found = [
-        _telling(group, several=several, ends=ends)
+        telling
         for key, group in grouped_lines(tables["scalars"], tables["records"]).items()
-        if key not in harmless
+        if key not in harmless and (telling := _telling(group, several=several, ends=ends))
     ]
-    ranked = sorted(
-        (each for each in found if each), key=lambda each: (-each.weight, each.odd.line.row["near"] or 0.0)
-    )
     kinds: dict[str, Telling] = {}
-    for each in ranked:
+    for each in sorted(found, key=lambda each: (-each.weight, each.odd.line.row["near"] or 0.0)):
         kinds.setdefault(each.hint.means if each.hint else each.odd.line.key, each)
     return list(kinds.values())[:MAX_LINES]
 
@@ -99,7 +96,7 @@ def deciding_file(found: Sequence[Telling], tables: Tables) -> DecidingFile | No
     """Return the missing kind of file that would help most and how to collect it; None if none is missing."""
     read = kinds_read(tables)
     wanted = [each.hint.decided_by for each in found if each.hint]
-    missing, cut = _without_log(tables), without_start(tables)
+    missing, cut = tables["lifetimes"].filter(~pl.col("logged"))["worker"].to_list(), without_start(tables)
     kinds = [
         *(["log"] if missing or "log" not in read else []),
         *(kind for kind in wanted if kind not in {*read, "log"}),
@@ -124,11 +121,6 @@ def without_start(tables: Tables) -> list[str]:
     recorded = tables["sources"].filter(kind=Kind.RECORDING.value)["worker"].drop_nulls()
     logged = tables["lifetimes"].filter(pl.col("logged") & ~pl.col("worker").is_in(recorded.to_list()))
     return [] if logged["place"].is_not_null().any() else logged["worker"].to_list()
-
-
-def _without_log(tables: Tables) -> list[str]:
-    lives = tables["lifetimes"]
-    return [str(worker) for worker, logged in lives.select("worker", "logged").iter_rows() if not logged]
 
 
 def _possible(hint: Hint | None, meanings: Mapping[str, str]) -> Iterator[PossibleCause]:

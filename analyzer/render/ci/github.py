@@ -37,15 +37,10 @@ def _annotation(command: str, title: str, message: str, finding: Json | None) ->
         properties["file"] = one_line(place["source"], _MAX_TEXT)
     if place and place["line"]:
         properties["line"] = str(place["line"])
-    shown = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{command} {shown}::{_message(one_line(message, _MAX_TEXT))}"
+    shown = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in properties.items())
+    return f"::{command} {shown}::{_escaped(one_line(message, _MAX_TEXT))}"
 
 
-def _message(text: str) -> str:
-    """Escape the characters that end a workflow command or begin an escape."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    """Escape the characters that end a property of a workflow command."""
-    return _message(text).replace(":", "%3A").replace(",", "%2C")
+def _escaped(text: str, ends: str = "") -> str:
+    """Escape the characters that end a workflow command or begin an escape, and those that end a property."""
+    return "".join(f"%{ord(char):02X}" if char in f"%\r\n{ends}" else char for char in text)

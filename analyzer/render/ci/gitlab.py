@@ -20,14 +20,11 @@ _OF_ROLE = {"cause": "major", "symptom": "minor"}
 
 def render(diagnosis: Json) -> str:
     """Return the issues as a JSON array, the verdict's first; empty for a healthy run without symptoms."""
-    found = [
-        f for _, f in fired_findings(diagnosis) if f["role"] in _OF_ROLE or f["rule"] == diagnosis["rule"]
-    ]
-    if diagnosis["verdict"] == "healthy":
-        found = []
-    issues = [_issue(diagnosis, finding) for finding in found]
-    if diagnosis["rule"] is None and diagnosis["verdict"] != "healthy":
-        issues.insert(0, _unexplained(diagnosis))
+    d, issues = diagnosis, []
+    if d["verdict"] != "healthy":
+        found = [f for _, f in fired_findings(d) if f["role"] in _OF_ROLE or f["rule"] == d["rule"]]
+        issues = [] if d["rule"] else [_unexplained(d)]
+        issues += [_issue(d, finding) for finding in found]
     return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
 
 

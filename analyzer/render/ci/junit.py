@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from analyzer.render import decision, formatting, text
+from analyzer.render import decision, text
 from analyzer.render.page.template import fill
 from analyzer.render.sanitize import one_line
 
@@ -26,7 +26,10 @@ class Case(NamedTuple):
 def render(diagnosis: Json) -> str:
     """Return the XML of one test suite; characters that XML forbids are replaced by visible ones."""
     run = diagnosis["run"]
-    cases = [_job_case(diagnosis), *map(_worker, _workers(diagnosis))]
+    cases = [
+        _job_case(diagnosis),
+        *map(_worker, decision.leading_workers(diagnosis["workers"], _MAX_WORKERS)),
+    ]
     counts = Counter(case.outcome for case in cases)
     known = run["started"] is not None and run["ended"] is not None
     totals = {
@@ -45,18 +48,10 @@ def _job_case(d: Json) -> Case:
     """Return the test case of the job: a failure if failed or degraded, an error if inconclusive."""
     outcome = {"healthy": "", "inconclusive": "error"}.get(d["verdict"], "failure")
     title, workers = decision.blamed(d)
-    details = ", ".join(
-        part for part in (f"{title} {workers}".strip(), decision.confidence_phrase(d)) if part
-    )
+    details = ", ".join(filter(None, (f"{title} {workers}".strip(), decision.confidence_phrase(d))))
     verdict = decision.wording()["verdicts"][d["verdict"]][1]
     message = f"{verdict}{f' ({details})' if details else ''}: {d['summary']}"
     return Case("job", outcome, d["cause"] or d["verdict"], message, text.render(d) if outcome else "")
-
-
-def _workers(d: Json) -> list[Json]:
-    rank = {"culprit": 0, "suspect": 1}
-    kept = sorted(d["workers"], key=lambda w: rank.get(w["part"], 2))[:_MAX_WORKERS]
-    return sorted(kept, key=lambda w: formatting.worker_key(w["id"]))
 
 
 def _worker(worker: Json) -> Case:

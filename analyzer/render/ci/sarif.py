@@ -38,14 +38,9 @@ def _run(d: Json) -> Json:
         results.insert(0, _unexplained(d))
         rules[_UNEXPLAINED] = {"id": _UNEXPLAINED, "shortDescription": {"text": _NO_RULE}}
     made = d["made_with"]
+    driver = {"name": "mwms-analyze", "version": made["mwms_analyze"]}
     return {
-        "tool": {
-            "driver": {
-                "name": "mwms-analyze",
-                "version": made["mwms_analyze"],
-                "rules": [*rules.values()],
-            }
-        },
+        "tool": {"driver": driver | {"rules": [*rules.values()]}},
         "automationDetails": {"id": f"mwms-analyze/{_text(d['run']['name'])}"},
         "invocations": [_invocation(d)],
         "columnKind": "unicodeCodePoints",
@@ -141,19 +136,12 @@ def _invocation(d: Json) -> Json:
     made: dict[str, Any] = {"executionSuccessful": True}
     if command := d["made_with"].get("command"):
         made["commandLine"] = _text(command)
-    notices = [
-        {
-            "level": "error",
-            "message": {"text": _message(f["reason"]) or "failed"},
-            "associatedRule": {"id": f["rule"]},
-        }
-        for f in d["findings"]
-        if f["outcome"] == "error"
-    ]
-    notices += [
-        {"level": "warning", "message": {"text": _message(f"{name}: {why}")}}
-        for name, why in unread_sources(d)[:_MAX_PLACES]
-    ]
+    notices = []
+    for finding in (f for f in d["findings"] if f["outcome"] == "error"):
+        notice = {"level": "error", "message": {"text": _message(finding["reason"]) or "failed"}}
+        notices.append(notice | {"associatedRule": {"id": finding["rule"]}})
+    for name, why in unread_sources(d)[:_MAX_PLACES]:
+        notices.append({"level": "warning", "message": {"text": _message(f"{name}: {why}")}})
     return made | ({"toolExecutionNotifications": notices} if notices else {})
 
 

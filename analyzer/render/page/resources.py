@@ -21,20 +21,16 @@ _TITLES = {
 def resource_plots(diagnosis: Json) -> list[dict[str, Any]]:
     """Return the template's variables of one plot per kind of reading, in the order of their headings."""
     workers = sorted(diagnosis["workers"], key=lambda worker: worker_key(worker["id"]))
-    times = [point[0] for w in workers for each in w.get("readings", ()) for point in each["points"]]
-    if not times:
+    readings = [(worker, each) for worker in workers for each in worker.get("readings", ()) if each["points"]]
+    if not readings:
         return []
-    begin = min(times)
+    begin = min(point[0] for _, each in readings for point in each["points"])
     made = [
-        (title, [_series(w, each, begin, by) for w in workers for each in _of_tag(w, tag)])
+        (title, [_series(worker, each, begin, by) for worker, each in readings if each["tag"] == tag])
         for tag, (title, by) in _TITLES.items()
     ]
     axis = f"seconds since {instant(begin, date=False)} UTC"
     return [drawn_plot(title, series, {}) | {"axis": axis} for title, series in made if series]
-
-
-def _of_tag(worker: Json, tag: str) -> list[Json]:
-    return [each for each in worker.get("readings", ()) if each["tag"] == tag and each["points"]]
 
 
 def _series(worker: Json, reading: Json, begin: float, by: float) -> Series:

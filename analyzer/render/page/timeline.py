@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from analyzer.render import formatting
-from analyzer.render.decision import blamed_workers, wording
+from analyzer.render.decision import blamed_workers, leading_workers, wording
 from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
@@ -82,7 +82,7 @@ def chart(diagnosis: Json) -> dict[str, Any] | None:
     placed = [e for e in timeline if e["worker"] in on_axis]
     events = [_Placed(e, t) for e, t in zip(placed, _times(placed), strict=True)]
     axis = Axis([e.time for e in events], dated)
-    workers = _workers_with_lanes(diagnosis["workers"])
+    workers = leading_workers(diagnosis["workers"], _MAX_LANES)
     pitch = 34.0 if len(workers) <= 12 else 22.0 if len(workers) <= 24 else 15.0
     lanes = [_lane(w, events, axis, TOP + 22 + pitch * i) for i, w in enumerate(workers)]
     _merge_repeated_endings(lanes)
@@ -145,12 +145,6 @@ def _merge_repeated_endings(lanes: Sequence[dict[str, Any]]) -> None:
     endings = [lane["ended"] for lane in lanes]
     for lane, above, own in zip(lanes[1:], endings, endings[1:], strict=False):
         lane["ended"], lane["told"] = "″" if own == above and len(lanes) > _MAX_TOLD else own, own
-
-
-def _workers_with_lanes(workers: Sequence[Json]) -> list[Json]:
-    rank = {"culprit": 0, "suspect": 1}
-    kept = sorted(workers, key=lambda w: rank.get(w["part"], 2))[:_MAX_LANES]
-    return sorted(kept, key=lambda w: formatting.worker_key(w["id"]))
 
 
 def _lane(worker: Json, events: Sequence[_Placed], axis: Axis, y: float) -> dict[str, Any]:

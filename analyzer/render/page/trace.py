@@ -26,14 +26,14 @@ def trace(diagnosis: Json) -> dict[str, Any] | None:
         return None
     blamed = blamed_workers(diagnosis)
     bars = [_row(t, t["worker"] in blamed) for t in traced]
-    rows = [row for row in bars if len(bars) <= _MAX_ROWS or _stands_out(row)]
+    rows = [row for row in bars if len(bars) <= _MAX_ROWS or row["blamed"] or _delays(row["item"])]
     typical = [row for row in bars if row not in rows]
     before = "Before the job hung: " if str(diagnosis["cause"]).startswith("hang.") else ""
     return {"rows": rows, "typical": typical, "summary": before + _summary(traced), "width": BAR}
 
 
-def _stands_out(row: Json) -> bool:
-    return bool(row["blamed"] or row["item"]["last"] or (row["item"]["delay_share"] or 0.0) >= _NOTABLE_SHARE)
+def _delays(traced: Json) -> bool:
+    return bool(traced["last"] or (traced["delay_share"] or 0.0) >= _NOTABLE_SHARE)
 
 
 def latecomers(diagnosis: Json) -> dict[str, Any] | None:

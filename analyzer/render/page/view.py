@@ -6,18 +6,13 @@ from typing import Any
 
 from analyzer.render import decision, markdown, phrasing
 from analyzer.render.finding_order import incomplete_sources, unsupported_sources
-from analyzer.render.page import cluster, coverage, evidence, plot, resources, timeline, trace
+from analyzer.render.page import cluster, evidence, plot, resources, timeline, trace
 from analyzer.render.page.template import anchor
 from analyzer.render.trim import Trimmed
 
 Json = Mapping[str, Any]
 _OPENING = ("telling-lines", "last-words", "odd-lines")
 """Sections at the top of the report of a failure that no rule explains."""
-_SECTIONS = (
-    "timeline", "evidence", "against", "good-run", "curves", "resources",
-    "cluster", "trace", "events", "rules", "sources",
-)  # fmt: skip
-"""The other sections, in order; each has a template of its name."""
 _LEADS = {"perf": "trace", "numeric": "curves", "resource": "resources"}
 """Cause family → the section that is shown first; for other families, the timeline."""
 _NAV = {
@@ -37,7 +32,8 @@ _NAV = {
     "sources": "Files",
     "made": "Made with",
 }
-"""Section → its name in the navigation."""
+"""Section → its name in the navigation, in the order of the page; each has a template of its name."""
+_SECTIONS = [id_ for id_ in _NAV if id_ not in (*_OPENING, "made")]
 _OUTCOMES = ("fired", "error", "not-applicable", "quiet")
 
 
@@ -131,7 +127,7 @@ def _tables(diagnosis: Json) -> dict[str, Any]:
         "clocks": [c for c in diagnosis.get("clocks", ()) if c["basis"] != "none"],
         "facts": cluster.facts(diagnosis),
         "endings": cluster.endings(diagnosis),
-        "coverage": coverage.coverage(diagnosis),
+        "coverage": cluster.coverage(diagnosis),
         "files_of": _files(diagnosis),
         "collected_by": {
             recipe["kind"]: (f"collect-{n}", recipe)
@@ -175,16 +171,10 @@ def _targets(
 
 def _good(diagnosis: Json) -> dict[str, Any] | None:
     """Return the differences from a good run, with differing lines numbered; None if not compared."""
-    good = diagnosis.get("against")
-    if good is None:
+    if (good := diagnosis.get("against")) is None:
         return None
-    lines = evidence.numbered(good["lines"])
-    return {
-        **good,
-        "lines": lines,
-        "pace": phrasing.pace(good["step_time"]),
-        "went": phrasing.how_it_went(good),
-    }
+    lines, pace = evidence.numbered(good["lines"]), phrasing.pace(good["step_time"])
+    return {**good, "lines": lines, "pace": pace, "went": phrasing.how_it_went(good)}
 
 
 def _files(diagnosis: Json) -> dict[str, list[str]]:

@@ -51,7 +51,9 @@ def post(diagnosis: Json, markup: Markup) -> str:
     """Return the diagnosis as a post that its site accepts."""
     head = [_heading(diagnosis, markup), markup.prose(diagnosis["summary"]), _answers(diagnosis, markup)]
     parts = {each.title: _section(each, markup) for each in sections(diagnosis)}
-    return _fitting(head, parts, _footer(diagnosis, markup), markup)
+    version = markup.prose(diagnosis["made_with"]["mwms_analyze"])
+    footer = f"mwms-analyze {version} · fingerprint {markup.code(diagnosis['fingerprint'])}"
+    return _fitting(head, parts, footer, markup)
 
 
 def units(text: str) -> int:
@@ -106,7 +108,7 @@ def _step(n: int, step: Json, markup: Markup) -> Iterator[str]:
         yield from ("", markup.block(step["command"], "   "), "")
 
 
-def _place(place: Json, markup: Markup) -> Iterator[str]:
+def _place(_: int, place: Json, markup: Markup) -> Iterator[str]:
     name = markup.code(location(place)) if location(place) else "(no file)"
     absent = "(absent) " if place["kind"] == "absence" else ""
     yield f"{markup.bullet} {name} {absent}{markup.prose(place['says'])}"
@@ -114,7 +116,7 @@ def _place(place: Json, markup: Markup) -> Iterator[str]:
         yield from ("", markup.block(shorten(place["excerpt"], MAX_EXCERPT), "  "), "")
 
 
-def _final_lines(place: Json, markup: Markup) -> Iterator[str]:
+def _final_lines(_: int, place: Json, markup: Markup) -> Iterator[str]:
     lines = "\n".join([*(text for _, text in place["context"]), place["excerpt"]])
     yield f"{markup.bullet} {markup.prose(place['says'])} ({markup.code(location(place))}):"
     yield from ("", markup.block(shorten(lines, 3 * MAX_EXCERPT), "  "), "")
@@ -125,12 +127,7 @@ _ITEMS: Mapping[str, Callable[[int, Any, Markup], Iterable[str]]] = {
     "bullets": lambda _, text, markup: [f"{markup.bullet} {markup.prose(text)}"],
     "files": lambda _, file, markup: [f"{markup.bullet} {markup.code(file[0])}: {markup.prose(file[1])}"],
     "steps": _step,
-    "places": lambda _, place, markup: _place(place, markup),
-    "words": lambda _, place, markup: _final_lines(place, markup),
+    "places": _place,
+    "words": _final_lines,
 }
 _QUOTED = ("places", "words")
-
-
-def _footer(d: Json, markup: Markup) -> str:
-    version = markup.prose(d["made_with"]["mwms_analyze"])
-    return f"mwms-analyze {version} · fingerprint {markup.code(d['fingerprint'])}"

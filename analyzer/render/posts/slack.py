@@ -27,27 +27,18 @@ def render(diagnosis: Json) -> str:
     title, phrase = headline(diagnosis)
     title = f"{title}: {one_line(diagnosis['run']['name'])}"
     head = [
-        {
-            "type": "header",
-            "text": {"type": "plain_text", "text": shorten(title, MAX_HEADER), "emoji": False},
-        },
+        {"type": "header", "text": _plain_text(shorten(title, MAX_HEADER))},
         _rich_text(_section(_bold(phrase), _text(f"\n{one_line(diagnosis['summary'], _MAX_TEXT)}"))),
         _rich_text(*_answers(diagnosis)),
     ]
     parts = [block for each in sections(diagnosis) if (block := _rich_text(*_part(each)))]
     made = diagnosis["made_with"]["mwms_analyze"]
     footer = f"mwms-analyze {made} · fingerprint {diagnosis['fingerprint']}"
-    context = {
-        "type": "context",
-        "elements": [{"type": "plain_text", "text": one_line(footer, 200), "emoji": False}],
-    }
-    message = {"text": _fallback(f"{title} {phrase}"), "blocks": [*_fitting(head, parts), context]}
+    context = {"type": "context", "elements": [_plain_text(one_line(footer, 200))]}
+    # The text of the notification, in which Slack interprets three characters.
+    fallback = one_line(escape(f"{title} {phrase}", quote=False), MAX_BLOCK)
+    message = {"text": fallback, "blocks": [*_fitting(head, parts), context]}
     return json.dumps(message, indent=2, ensure_ascii=False) + "\n"
-
-
-def _fallback(text: str) -> str:
-    """Return the text of the notification, in which Slack interprets three characters."""
-    return one_line(escape(text, quote=False), MAX_BLOCK)
 
 
 def _fitting(head: Sequence[Json], parts: Sequence[Json]) -> list[Json]:
@@ -79,6 +70,10 @@ def _rich_text(*elements: Json) -> Json:
             break
         kept.append(element)
     return {"type": "rich_text", "elements": kept}
+
+
+def _plain_text(text: str) -> Json:
+    return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def _text(text: str) -> Json:
@@ -124,6 +119,11 @@ def _step(n: int, step: Json) -> Iterator[Json]:
         yield _block(step["command"])
 
 
+def _file(_: int, file: tuple[str, str]) -> Iterator[Json]:
+    name, reason = (one_line(text, _MAX_TEXT) for text in file)
+    yield _section(_text("• "), _code(name), _text(f" {reason}\n"))
+
+
 def _place(_: int, place: Json) -> Iterator[Json]:
     named = [_code(one_line(location(place), _MAX_TEXT)), _text(" ")] if location(place) else []
     absent = "(absent) " if place["kind"] == "absence" else ""
@@ -135,13 +135,7 @@ def _place(_: int, place: Json) -> Iterator[Json]:
 _ITEMS: Mapping[str, Callable[[int, Any], Iterator[Json]]] = {
     "numbered": lambda n, text: iter([_section(_text(f"{n}. {one_line(text, _MAX_TEXT)}\n"))]),
     "bullets": lambda _, text: iter([_section(_text(f"• {one_line(text, _MAX_TEXT)}\n"))]),
-    "files": lambda _, file: iter(
-        [
-            _section(
-                _text("• "), _code(one_line(file[0], _MAX_TEXT)), _text(f" {one_line(file[1], _MAX_TEXT)}\n")
-            )
-        ]
-    ),
+    "files": _file,
     "steps": _step,
     "places": _place,
     "words": _place,
