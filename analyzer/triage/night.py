@@ -176,7 +176,7 @@ class _Call(NamedTuple):
         for batch in _batches(self._found_runs(), _QUERY_SIZE):
             result.found += len(batch)
             known = history.known([each.place for _, each in batch])
-            settle(history, dict(_newly_settled((run for _, run in batch), known)))
+            settle(history, {run.place: run.files for _, run in batch if _has_settled(run, known)})
             for root, each in batch:
                 before = known.get(each.place)
                 again = bool(before and before.is_current(each.stamp))
@@ -230,12 +230,10 @@ class _Call(NamedTuple):
         deliver(history, options.channels, result.date, options.now, options.wait.notify, options.layout)
 
 
-def _newly_settled(runs: Iterable[FoundRun], known: Mapping[str, KnownRun]) -> Iterator[tuple[str, int]]:
-    """Yield (place, number of files) of the examined runs that have become settled since."""
-    for run in runs:
-        before = known.get(run.place)
-        if before and before.files is None and before.is_current(run.stamp) and _is_settled(run):
-            yield run.place, run.files
+def _has_settled(run: FoundRun, known: Mapping[str, KnownRun]) -> bool:
+    """Return True for an examined run that has become settled since."""
+    before = known.get(run.place)
+    return bool(before and before.files is None and before.is_current(run.stamp) and _is_settled(run))
 
 
 def _is_settled(run: FoundRun) -> bool:

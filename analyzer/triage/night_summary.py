@@ -2,10 +2,10 @@
 
 import json
 import shlex
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from sqlalchemy import Select, and_, case, func, select
 
@@ -142,6 +142,13 @@ class NightSummary(NamedTuple):
         """Return the groups in a state."""
         return tuple(group for group in self.groups if group.status.state == state)
 
+    def only(self, fingerprints: Container[str]) -> Self:
+        """Return the summary with the given groups only."""
+        return self._replace(
+            groups=tuple(each for each in self.groups if each.fingerprint in fingerprints),
+            states={each: state for each, state in self.states.items() if each in fingerprints},
+        )
+
     def count(self, state: str) -> int:
         """Return the number of groups in a state, including those beyond the limit of `groups`."""
         return sum(each == state for each in self.states.values())
@@ -220,9 +227,7 @@ def _calendar(history: History, date: str, counted: Sequence[Mapping[str, Any]])
     first: dict[str, str] = {}
     for each in counted:
         first[each["fingerprint"]] = min(first.get(each["fingerprint"], each["night"]), each["night"])
-    new: dict[str, int] = defaultdict(int)
-    for night in first.values():
-        new[night] += 1
+    new = Counter(first.values())
     return [NightCounts(night, **nights[night], new=new[night]) for night in sorted(nights)]
 
 
@@ -236,18 +241,16 @@ class _GroupHistory(NamedTuple):
 
 def _group_histories(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> list[_GroupHistory]:
     """Return every group with its state, and with verdict, cause and rule of its latest run."""
-    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     last: dict[str, Mapping[str, Any]] = {}
     for row in sorted(counted, key=itemgetter("night")):
-        group = row["fingerprint"]
-        counts[group][row["night"]] = counts[group].get(row["night"], 0) + row["runs"]
-        last[group] = row
-    return [
-        _GroupHistory(
-            group, row["verdict"], row["cause"] or "unknown", row["rule"], status(counts[group], dates)
-        )
-        for group, row in last.items()
-    ]
+        counts[row["fingerprint"]][row["night"]] += row["runs"]
+        last[row["fingerprint"]] = row
+    found = []
+    for group, row in last.items():
+        what = (row["verdict"], row["cause"] or "unknown", row["rule"])
+        found.append(_GroupHistory(group, *what, status(counts[group], dates)))
+    return found
 
 
 _ORDER = ("new", "regressed", "known", "gone")
@@ -284,11 +287,9 @@ def _next_run(history: History, row: Mapping[str, Any]) -> Mapping[str, Any] | N
     if not row["job"] or row["ended"] is None:
         return None
     soon = RUNS.c.started.between(row["ended"], row["ended"] + RESTART_WINDOW_SECONDS)
-    same = and_(
-        RUNS.c.latest, RUNS.c.job == row["job"], RUNS.c.place != row["place"], RUNS.c.verdict.is_not(None)
-    )
-    found = history.rows(select(RUNS).where(same, soon).order_by(RUNS.c.started, RUNS.c.place).limit(1))
-    return found[0] if found else None
+    other = and_(RUNS.c.job == row["job"], RUNS.c.place != row["place"])
+    wanted = select(RUNS).where(RUNS.c.latest, RUNS.c.verdict.is_not(None), other, soon)
+    return next(iter(history.rows(wanted.order_by(RUNS.c.started, RUNS.c.place).limit(1))), None)
 
 
 def _hosts(history: History, dates: Sequence[str], pack: RulePack) -> list[HostRate]:
@@ -303,21 +304,14 @@ def _accused_host(history: History, suspect: HostRate) -> AccusedHost:
 
 
 def _causes(counted: Sequence[Mapping[str, Any]], dates: Sequence[str]) -> tuple[Cause, ...]:
-    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in counted:
-        of = counts[row["cause"] or "unknown"]
-        of[row["night"]] = of.get(row["night"], 0) + row["runs"]
-    made = [
-        Cause(
-            cause,
-            sum(each.values()),
-            *recent(each, dates, WEEK_NIGHTS),
-            min(each),
-            max(each),
-            tuple(each.get(night, 0) for night in dates[-TREND_NIGHTS:]),
-        )
-        for cause, each in counts.items()
-    ]
+        counts[row["cause"] or "unknown"][row["night"]] += row["runs"]
+    made = []
+    for cause, each in counts.items():
+        by_night = tuple(each[night] for night in dates[-TREND_NIGHTS:])
+        week, before = recent(each, dates, WEEK_NIGHTS)
+        made.append(Cause(cause, each.total(), week, before, min(each), max(each), by_night))
     return tuple(sorted(made, key=lambda each: (-each.week, -each.runs, each.cause)))
 
 

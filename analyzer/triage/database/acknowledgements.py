@@ -5,7 +5,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from analyzer.model.errors import UsageError
-from analyzer.triage.database.history import History, storable_text
+from analyzer.triage.database.history import History, storable_values
 from analyzer.triage.database.schema import ACKNOWLEDGEMENTS, RUNS
 
 _MIN_PREFIX = 4
@@ -38,13 +38,9 @@ def acknowledgements(history: History) -> dict[str, Acknowledgement]:
 
 def acknowledge(history: History, given: Acknowledgement) -> None:
     """Store an acknowledgement in place of an earlier one of the group."""
-    values = {
-        name: storable_text(value) if isinstance(value, str) else value
-        for name, value in given._asdict().items()
-    }
     with history.engine.begin() as connection:
         connection.execute(ACKNOWLEDGEMENTS.delete().where(_of(given.fingerprint)))
-        connection.execute(sa.insert(ACKNOWLEDGEMENTS).values(values))
+        connection.execute(sa.insert(ACKNOWLEDGEMENTS).values(storable_values(given._asdict())))
 
 
 def withdraw(history: History, fingerprint: str) -> None:

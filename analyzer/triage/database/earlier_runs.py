@@ -1,7 +1,6 @@
 """Reads from the history how often a failure was seen before, without writing to the database."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,6 +9,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from analyzer.model import contract
 from analyzer.triage.database.schema import ABOUT, HOSTS, RUNS, VERSION
+from analyzer.triage.dates import date_of
 
 _FAILED = sa.and_(RUNS.c.latest, RUNS.c.verdict.in_(("failed", "degraded", "inconclusive")))
 
@@ -21,8 +21,7 @@ def earlier_runs(url: str, document: Mapping[str, Any]) -> contract.EarlierRuns:
     result says why.
     """
     try:
-        address = _read_only(url)
-        engine = sa.create_engine(address)
+        engine = sa.create_engine(_read_only(url))
         with engine.connect().execution_options(postgresql_readonly=True) as connection:
             return _read(connection, document)
     except (SQLAlchemyError, ImportError) as error:
@@ -45,22 +44,14 @@ def _read(connection: sa.Connection, document: Mapping[str, Any]) -> contract.Ea
     itself = sa.and_(RUNS.c.name == run["name"], RUNS.c.ended.is_not_distinct_from(run["ended"]))
     alike = sa.and_(_FAILED, RUNS.c.fingerprint == document["fingerprint"], sa.not_(itself))
     rows = connection.execute(sa.select(RUNS.c.id, RUNS.c.ended, RUNS.c.night).where(alike)).all()
-    dates = sorted(_date(ended, night) for _, ended, night in rows)
+    dates = sorted(night if ended is None else date_of(ended) for _, ended, night in rows)
     hosts = [each["host"] for each in document["workers"] if each["id"] in document["culprits"]]
-    on_host = sa.and_(
-        HOSTS.c.run == RUNS.c.id, HOSTS.c.host.in_([*filter(None, hosts)]), HOSTS.c.culprits > 0
-    )
+    own = HOSTS.c.host.in_([*filter(None, hosts)])
+    on_host = sa.exists().where(HOSTS.c.run == RUNS.c.id, own, HOSTS.c.culprits > 0)
     return {
         "runs": len(rows),
         "of": connection.execute(sa.select(sa.func.count()).where(_FAILED)).scalar_one(),
         "first": dates[0] if dates else None,
         "last": dates[-1] if dates else None,
-        "same_host": connection.execute(
-            sa.select(sa.func.count()).where(alike, sa.exists().where(on_host))
-        ).scalar_one(),
+        "same_host": connection.execute(sa.select(sa.func.count()).where(alike, on_host)).scalar_one(),
     }
-
-
-def _date(ended: float | None, night: str) -> str:
-    """Return the date (UTC) on which a run ended; if unknown, the night of its examination."""
-    return night if ended is None else datetime.fromtimestamp(ended, UTC).date().isoformat()

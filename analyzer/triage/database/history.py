@@ -117,11 +117,9 @@ class History:
     def known(self, places: Sequence[str]) -> dict[str, KnownRun]:
         """Return the stored state of each given run (path or URL) that was examined before."""
         columns = [RUNS.c[name] for name in KnownRun._fields]
-        wanted = sa.select(RUNS.c.place, *columns).where(
-            RUNS.c.latest, RUNS.c.place.in_(sa.bindparam("places", expanding=True))
-        )
-        rows = self.rows(wanted, {"places": list(places)})
-        return {row.pop("place"): KnownRun(**row) for row in rows}
+        given = RUNS.c.place.in_(sa.bindparam("places", expanding=True))
+        wanted = sa.select(RUNS.c.place, *columns).where(RUNS.c.latest, given)
+        return {row.pop("place"): KnownRun(**row) for row in self.rows(wanted, {"places": list(places)})}
 
     def record(
         self, date: str, examined: Iterable[tuple[ExaminedRun, str | None]], address: str = ""
@@ -187,7 +185,7 @@ def open_history(url: str) -> History:
         raise UsageError(f"--history {_url_without_password(url)}: {_error_text(error)}") from error
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _configure_sqlite)
-        sa.event.listen(engine, "begin", _begin_at_once)
+        sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
     try:
         with engine.begin() as connection:
             _upgrade(connection)
@@ -213,6 +211,11 @@ def as_usage_errors() -> Iterator[None]:
 def default_history_url(folder: Path) -> str:
     """Return the URL of the SQLite history in a directory."""
     return f"sqlite:///{folder.resolve() / 'history.sqlite'}"
+
+
+def storable_values(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a row with its texts made storable."""
+    return {name: storable_text(value) if isinstance(value, str) else value for name, value in given.items()}
 
 
 def storable_text(given: str) -> str:
@@ -279,17 +282,15 @@ def _run_values(examined: ExaminedRun) -> dict[str, Any]:
     if summary:
         stated = {name: value for name, value in summary._asdict().items() if name != "hosts"}
         values |= stated | {"culprits": json.dumps(summary.culprits), "job": job_of(task.place, task.root)}
-    return {name: storable_text(value) if isinstance(value, str) else value for name, value in values.items()}
+    return storable_values(values)
 
 
 def _tries(connection: sa.Connection, examined: ExaminedRun, place: str) -> int:
     """Return the number of nights on which the unchanged run had a transient problem, including this one."""
     if not examined.transient:
         return 0
-    before = sa.select(sa.func.max(RUNS.c.tries)).where(
-        RUNS.c.place == place, RUNS.c.latest, RUNS.c.stamp == examined.task.stamp
-    )
-    return int(connection.execute(before).scalar() or 0) + 1
+    unchanged = sa.and_(RUNS.c.place == place, RUNS.c.latest, RUNS.c.stamp == examined.task.stamp)
+    return int(connection.execute(sa.select(sa.func.max(RUNS.c.tries)).where(unchanged)).scalar() or 0) + 1
 
 
 def _upgrade(connection: sa.Connection) -> None:
@@ -332,10 +333,6 @@ def _configure_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
-
-
-def _begin_at_once(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _url_without_password(url: str) -> str:

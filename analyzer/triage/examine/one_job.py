@@ -53,9 +53,9 @@ def is_one_job(openings: Iterable[tuple[str, bytes]]) -> bool:
     """
     siblings = iter(openings)
     found = _stating(islice(siblings, _FIRST_SIBLINGS))
-    return _are_one_job(found) and _are_one_job(
-        {**found, **_stating(islice(siblings, _MAX_SIBLINGS - _FIRST_SIBLINGS))}
-    )
+    if not _are_one_job(found):
+        return False
+    return _are_one_job({**found, **_stating(islice(siblings, _MAX_SIBLINGS - _FIRST_SIBLINGS))})
 
 
 def _stating(openings: Iterable[tuple[str, bytes]]) -> Mapping[str, _Statements]:
@@ -69,15 +69,11 @@ def _are_one_job(places: Mapping[str, _Statements]) -> bool:
         return False
     tasks = {each.tasks or each.servers for each in every}
     related = (
-        _is_named_after_host(name, each)
+        name.encode() in {server.rpartition(b":")[0] for server in each.servers}  # it is named after its host
         or any(each.shares_cluster(other) for other in every if other != each)
         for name, each in places.items()
     )
     return len(tasks) > max(1, _MIN_DISTINCT * len(every)) and all(related)
-
-
-def _is_named_after_host(name: str, place: _Statements) -> bool:
-    return name.encode() in {server.rpartition(b":")[0] for server in place.servers}
 
 
 def _statements(opening: bytes) -> _Statements:

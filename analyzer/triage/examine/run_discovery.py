@@ -24,21 +24,10 @@ from analyzer.triage.examine.settled_runs import NONE_KNOWN, QUIET_SECONDS, Sett
 from analyzer.triage.examine.storage import Listing, Storage, storage_for
 
 _PART_NAMES = frozenset(
-    {
-        "artifacts",
-        "checkpoints",
-        "ckpt",
-        "config",
-        "configs",
-        "env",
-        "eval",
-        "events",
-        "kubectl",
-        "log",
-        "logs",
-    }
-    | {"meta", "metrics", "out", "output", "outputs", "pods", "profile", "run", "slurm", "stderr", "stdout"}
-    | {"azureml-logs", "system_logs", "tb", "tensorboard", "traces", "train", "user_logs", "validation"}
+    {"artifacts", "checkpoints", "ckpt", "config", "configs", "env", "eval", "events", "kubectl", "log"}
+    | {"logs", "meta", "metrics", "out", "output", "outputs", "pods", "profile", "run", "slurm", "stderr"}
+    | {"azureml-logs", "stdout", "system_logs", "tb", "tensorboard", "traces", "train", "user_logs"}
+    | {"validation"}
 )
 """Names of directories that are parts of a run, in addition to names of workers and attempts."""
 _MIN_PARTS = 2
@@ -102,7 +91,8 @@ def find_runs(
         UsageError: no driver is installed for the root's URL.
 
     """
-    storage = storage_for(root, _literal_prefix(pattern or ""), known)
+    before_wildcard = re.split(r"[*?[]", (pattern or "").lstrip("/"), maxsplit=1)[0]
+    storage = storage_for(root, before_wildcard, known)
     start = root.rstrip("/") if is_url(root) else os.path.abspath(root)
     places = (
         _walk(storage, start, on_unlisted, leave_out)
@@ -198,10 +188,7 @@ def _has_names_of_run(storage: Storage, place: str, listing: Listing) -> bool:
     parts = {folder for folder in listing.folders if _is_part(folder)}
     if parts or any(map(_names_repeated_task, listing.folders)):
         parts |= {folder for folder in listing.folders if _is_recorded_task(storage, place, folder)}
-    if (
-        len(parts) < _MIN_PARTS
-        or sum(has_content(each, each.lower() in _PART_NAMES) for each in parts) < _MIN_PARTS
-    ):
+    if sum(has_content(each, each.lower() in _PART_NAMES) for each in parts) < _MIN_PARTS:
         return False
     return not any(has_content(folder) for folder in listing.folders if folder not in parts)
 
@@ -209,16 +196,12 @@ def _has_names_of_run(storage: Storage, place: str, listing: Listing) -> bool:
 def _has_run_content(storage: Storage, place: str, depth: int) -> bool:
     """Return True if a directory, or one up to `depth` levels below it, has files or names only runs have."""
     inside = _listing_or_none(storage, place)
-    return inside is not None and (
-        _has_run_files(inside)
-        or any(map(_names_worker_or_attempt, inside.folders))
-        or (
-            depth > 0
-            and any(
-                _has_run_content(storage, storage.below(place, name), depth - 1) for name in inside.folders
-            )
-        )
-    )
+    if inside is None:
+        return False
+    if _has_run_files(inside) or any(map(_names_worker_or_attempt, inside.folders)):
+        return True
+    below = (storage.below(place, name) for name in inside.folders) if depth > 0 else ()
+    return any(_has_run_content(storage, each, depth - 1) for each in below)
 
 
 def _walk(
@@ -265,15 +248,7 @@ def _matching(storage: Storage, place: str, on_unlisted: OnUnlisted, pattern: st
     for name in listing.folders if rest else sorted({*listing.folders, *listing.files}):
         if fnmatchcase(name, part):
             below = storage.below(place, name)
-            if rest:
-                yield from _matching(storage, below, on_unlisted, rest)
-            else:
-                yield below
-
-
-def _literal_prefix(pattern: str) -> str:
-    """Return the part of a pattern before its first wildcard."""
-    return re.split(r"[*?[]", pattern.lstrip("/"), maxsplit=1)[0]
+            yield from _matching(storage, below, on_unlisted, rest) if rest else (below,)
 
 
 def _has_run_files(listing: Listing) -> bool:

@@ -4,6 +4,7 @@ import os
 import stat
 from bisect import bisect_left
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 from analyzer.storage.object_store import File, ObjectStorage, is_url
@@ -26,13 +27,9 @@ class LocalStorage:
     def listing(self, place: str) -> Listing:
         """Return the entries of a directory."""
         with os.scandir(place) as entries:
-            found = sorted(
-                (each.name, each.is_dir(follow_symlinks=False), each.is_file()) for each in entries
-            )
-        shown = [each for each in found if not each[0].startswith(".")]
-        return Listing(
-            tuple(name for name, _, file in shown if file), tuple(name for name, folder, _ in shown if folder)
-        )
+            shown = sorted((e for e in entries if not e.name.startswith(".")), key=attrgetter("name"))
+            files = tuple(each.name for each in shown if each.is_file())
+            return Listing(files, tuple(each.name for each in shown if each.is_dir(follow_symlinks=False)))
 
     def files(self, place: str) -> Iterator[File]:
         """Yield every file below a directory, or `place` if it is a file; skip unreadable directories."""

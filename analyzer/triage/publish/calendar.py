@@ -30,7 +30,7 @@ def calendar(nights: Sequence[NightCounts], last: str) -> dict[str, Any]:
         if number % 7 == 0 and (month := f"{day:%b}") != shown:
             months = [
                 each for each in months if x - each[0] > _PITCH
-            ]  # no space for the name of a single week
+            ]  # a single week has no space for a name
             months.append((x, month))
             shown = month
         if day >= begin:
@@ -65,16 +65,11 @@ def weeks(nights: Sequence[NightCounts]) -> list[Week]:
     for night in nights:
         day = date.fromisoformat(night.date)
         by_monday[(day - timedelta(days=day.weekday())).isoformat()].append(night)
-    return [
-        Week(
-            monday,
-            sum(each.runs for each in same),
-            sum(each.bad for each in same),
-            sum(each.new for each in same),
-            tuple(same),
-        )
-        for monday, same in sorted(by_monday.items(), reverse=True)
-    ]
+    made = []
+    for monday, same in sorted(by_monday.items(), reverse=True):
+        runs, bad, new = (sum(getattr(night, name) for night in same) for name in ("runs", "bad", "new"))
+        made.append(Week(monday, runs, bad, new, tuple(same)))
+    return made
 
 
 def spark(counts: Sequence[int]) -> dict[str, Any]:

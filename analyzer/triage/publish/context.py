@@ -55,10 +55,7 @@ class PageContext(NamedTuple):
     def unmuted(self, summary: NightSummary) -> tuple[NightSummary, int]:
         """Return a summary without muted groups, and how many of those it had that are not resolved."""
         muted = {each for each in summary.states if self.is_muted(each)}
-        rest = summary._replace(
-            groups=tuple(each for each in summary.groups if each.fingerprint not in muted),
-            states={each: state for each, state in summary.states.items() if each not in muted},
-        )
+        rest = summary.only(summary.states.keys() - muted)
         return rest, sum(summary.states[each] != "gone" for each in muted)
 
 

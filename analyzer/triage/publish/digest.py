@@ -1,6 +1,6 @@
 """Renders a night as Markdown for a chat post; text from runs is escaped."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 
 from analyzer.render.formatting import plural
 from analyzer.render.markdown import code, prose
@@ -21,17 +21,22 @@ def digest(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
         f"### {_title(summary, context)}",
         prose(headline(*context.unmuted(summary))) + "." + _earlier_nights(summary, context),
     ]
-    parts += [
-        _section(f"{sign} {name.capitalize()}", _groups(summary, each, context))
-        for each, (sign, name) in STATES.items()
+    parts += _groups_by_state(summary, context)
+    first = [
+        f"{code(context.job(run).job or run.name)}: {code(run.cause or 'unknown')} ({code(run.place)})"
+        for run in context.first_failures
     ]
+    unknown = [
+        f"{plural(group.status.runs, 'run')} of fingerprint {code(group.fingerprint)}: {code(group.command)}"
+        for group in summary.unknown
+    ]
+    broken = [(run.name, run.problem) for run in summary.runs if run.problem and run.night == summary.date]
     accused = (f"- {code(each.suspect.host)}: {prose(guilt(each))}" for each in summary.suspects[:_MAX_ITEMS])
-    parts.append(_section("First failure of the job in 30 nights", _first(context)))
+    parts.append(_section("First failure of the job in 30 nights", _first(first)))
     parts.append(_section("Machines", accused))
-    parts.append(_section("No rule explains these", _unknown(summary)))
-    broken = [run for run in summary.runs if run.problem and run.night == summary.date]
-    parts.append(_section("Not examined", _broken([(run.name, run.problem) for run in broken])))
-    parts.append(_section("Not listed", _broken(summary.unlisted)))
+    parts.append(_section("No rule explains these", _first(unknown)))
+    parts.append(_section("Not examined", _first([f"{code(n)}: {prose(why)}" for n, why in broken])))
+    parts.append(_section("Not listed", _first([f"{code(n)}: {prose(why)}" for n, why in summary.unlisted])))
     if summary.waiting:
         parts.append(f"{plural(summary.waiting, 'run')} still being written, left for the next night.")
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -40,14 +45,7 @@ def digest(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
 def digest_for(whose: str, summary: NightSummary, context: PageContext, fingerprints: Container[str]) -> str:
     """Return the digest of one owner, team or job: the given groups of the night only."""
     parts = [f"### {_title(summary, context)} for {prose(whose)}"]
-    theirs = summary._replace(
-        groups=tuple(each for each in summary.groups if each.fingerprint in fingerprints),
-        states={each: state for each, state in summary.states.items() if each in fingerprints},
-    )
-    parts += [
-        _section(f"{sign} {name.capitalize()}", _groups(theirs, each, context))
-        for each, (sign, name) in STATES.items()
-    ]
+    parts += _groups_by_state(summary.only(fingerprints), context)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -77,6 +75,12 @@ def _their_pages(summary: NightSummary, context: PageContext) -> str:
     return f" What failed: {', '.join(shown)}." if shown else ""
 
 
+def _groups_by_state(summary: NightSummary, context: PageContext) -> Iterator[str]:
+    """Yield a section for each state of groups: new, recurring, known, resolved."""
+    for state, (sign, name) in STATES.items():
+        yield _section(f"{sign} {name.capitalize()}", _groups(summary, state, context))
+
+
 def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator[str]:
     found = [*summary.in_state(state)]
     groups = [each for each in found if not context.is_muted(each.fingerprint)]
@@ -92,53 +96,32 @@ def _groups(summary: NightSummary, state: str, context: PageContext) -> Iterator
 
 def _about(group: Group, context: PageContext) -> str:
     """Return sentences on owner, hosts, first run, fingerprint, report and acknowledgement of a group."""
-    details, acknowledgement = (
-        context.details.get(group.fingerprint),
-        context.acknowledged.get(group.fingerprint),
-    )
-    sentences = [f"{prose(_capital(whose))}." if (whose := context.whose(group.run)) else ""]
-    if details:
+    sentences = []
+    if whose := context.whose(group.run):
+        sentences.append(f"{prose(_capital(whose))}.")
+    if details := context.details.get(group.fingerprint):
         hosts = ", ".join(code(host.name) for host in details.hosts)
-        more = (
-            f" and {details.host_count - len(details.hosts)} more"
-            if details.host_count > len(details.hosts)
-            else ""
-        )
-        sentences.append(f"Hosts: {hosts}{more}." if hosts else "")
-        earlier = details.first.place != group.run.place
-        sentences.append(
-            f"First run: {code(details.first.place)} on {details.first.night}." if earlier else ""
-        )
+        others = details.host_count - len(details.hosts)
+        more = f" and {others} more" if others > 0 else ""
+        sentences += [f"Hosts: {hosts}{more}."] if hosts else []
+        if details.first.place != group.run.place:
+            sentences.append(f"First run: {code(details.first.place)} on {details.first.night}.")
     sentences.append(f"Group {code(group.fingerprint)}.")
-    sentences.append(f"[Report]({link})." if (link := absolute(group.run)) else "")
-    sentences.append(
-        f"{prose(_capital(acknowledged(acknowledgement, context.today)))}." if acknowledgement else ""
-    )
-    return "".join(f" {each}" for each in sentences if each)
+    if link := absolute(group.run):
+        sentences.append(f"[Report]({link}).")
+    if acknowledgement := context.acknowledged.get(group.fingerprint):
+        sentences.append(f"{prose(_capital(acknowledged(acknowledgement, context.today)))}.")
+    return "".join(f" {each}" for each in sentences)
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _first(context: PageContext) -> Iterator[str]:
-    for run in context.first_failures[:_MAX_ITEMS]:
-        name = context.job(run).job or run.name
-        yield f"- {code(name)}: {code(run.cause or 'unknown')} ({code(run.place)})"
-    yield from _omitted_count(len(context.first_failures[_MAX_ITEMS:]))
-
-
-def _unknown(summary: NightSummary) -> Iterator[str]:
-    for group in summary.unknown[:_MAX_ITEMS]:
-        runs = plural(group.status.runs, "run")
-        yield f"- {runs} of fingerprint {code(group.fingerprint)}: {code(group.command)}"
-    yield from _omitted_count(len(summary.unknown[_MAX_ITEMS:]))
-
-
-def _broken(problems: list[tuple[str, str]] | tuple[tuple[str, str], ...]) -> Iterator[str]:
-    for name, problem in problems[:_MAX_ITEMS]:
-        yield f"- {code(name)}: {prose(problem)}"
-    yield from _omitted_count(len(problems[_MAX_ITEMS:]))
+def _first(items: Sequence[str]) -> Iterator[str]:
+    """Yield the first items of a list, then how many are left out."""
+    yield from (f"- {item}" for item in items[:_MAX_ITEMS])
+    yield from _omitted_count(len(items[_MAX_ITEMS:]))
 
 
 def _omitted_count(count: int) -> Iterator[str]:

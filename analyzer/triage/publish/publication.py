@@ -67,8 +67,10 @@ def publish(outputs: Outputs, history: History, call: Publication, touched: Iter
         own = date == call.date
         summary = tonight if own else call.summary(history, date)
         theirs = context if own else call.context(history, summary, links)
-        _write_night(outputs, summary, theirs, links)
-    _remove_nights(outputs, links)
+        linked = theirs._replace(links=links._replace(night=date))
+        outputs.write(f"{NIGHTS}/{date}.html", page.page(summary, linked).encode())
+    for name in {*outputs.files(NIGHTS)} - {f"{NIGHTS}/{date}.html" for date in dates}:
+        outputs.remove(name)
     record_events(history, call.date, events(tonight, context))
     _write_night_files(outputs, tonight, context, runs_of_night(history, call.date), call.digest_by)
     latest = latest_events(history, _MAX_FEED_EVENTS)
@@ -79,17 +81,6 @@ def publish(outputs: Outputs, history: History, call: Publication, touched: Iter
         tonight = call.summary(history, last)
         context = call.context(history, tonight, links)
     outputs.write("index.html", page.page(tonight, context).encode())
-
-
-def _write_night(outputs: Outputs, summary: NightSummary, context: PageContext, links: Links) -> None:
-    own = context._replace(links=links._replace(night=summary.date))
-    outputs.write(f"{NIGHTS}/{summary.date}.html", page.page(summary, own).encode())
-
-
-def _remove_nights(outputs: Outputs, links: Links) -> None:
-    """Remove the pages of nights that the history does not have any more."""
-    for name in {*outputs.files(NIGHTS)} - {f"{NIGHTS}/{date}.html" for date in links.nights}:
-        outputs.remove(name)
 
 
 def _write_night_files(
@@ -122,7 +113,5 @@ def _digests(tonight: NightSummary, context: PageContext, runs: list[Run], diges
 def _file_name(whose: str) -> str:
     """Return a file name for an owner; a digest keeps names apart that have the same plain form."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", whose)[:_MAX_NAME_CHARACTERS].strip(".-")
-    same = plain == whose
-    return (
-        plain if same else f"{plain or 'owner'}-{hashlib.blake2b(whose.encode(), digest_size=4).hexdigest()}"
-    )
+    digest = hashlib.blake2b(whose.encode(), digest_size=4).hexdigest()
+    return plain if plain == whose else f"{plain or 'owner'}-{digest}"
