@@ -99,13 +99,8 @@ def _operation(column: pl.Expr, operator: str, operand: object) -> pl.Expr:
 
 def _version(column: pl.Expr) -> pl.Expr:
     """Return versions as comparable integers; null for a text that does not begin with a version."""
-    numbers = (
-        column.str.extract(rf"^v?(?:\d+\.){{{n}}}(\d{{1,5}})")
-        .cast(pl.Int64)
-        .mul(_BOUND ** (_NUMBERS - 1 - n))
-        for n in range(_NUMBERS)
-    )
-    first, *others = numbers
+    texts = (column.str.extract(rf"^v?(?:\d+\.){{{n}}}(\d{{1,5}})") for n in range(_NUMBERS))
+    first, *others = (text.cast(pl.Int64).mul(_BOUND ** (_NUMBERS - 1 - n)) for n, text in enumerate(texts))
     return reduce(add, (other.fill_null(0) for other in others), first)
 
 

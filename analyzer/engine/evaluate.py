@@ -39,10 +39,10 @@ def match(pack: RulePack, tables: Tables) -> list[Finding]:
 
 def _with_doubt(rule: Rule, finding: Finding, partly: AbstractSet[str]) -> Finding:
     """Return the finding; if it did not fire, its reason names a required source that was read in part."""
-    lost = [kind.replace("_", " ") for kind in rule.requires if kind in partly]
-    if not lost or finding.outcome is not Outcome.QUIET:
-        return finding
-    return finding._replace(reason=f"{finding.reason}; part of a {lost[0]} could not be read")
+    lost = next((kind.replace("_", " ") for kind in rule.requires if kind in partly), None)
+    if finding.outcome is Outcome.QUIET and lost:
+        return finding._replace(reason=f"{finding.reason}; part of a {lost} could not be read")
+    return finding
 
 
 def evaluate(
@@ -61,18 +61,15 @@ def evaluate(
         return finding_of(rule, Outcome.QUIET, reason=_why_quiet(rule, [(_NOBODY, none)]))
     subjects = (*roster.everyone, *([_NOBODY] if roster.mixed else [])) if rule.binds else (_NOBODY,)
     ordered = any(signal.after or signal.before for signal in rule.signals.values())
-    seen = {
-        subject: _in_order(rule, rows, subject, roster, order) if ordered else rows for subject in subjects
-    }
+    seen = {each: _in_order(rule, rows, each, roster, order) if ordered else rows for each in subjects}
     truths = truths_of(rule.signals, seen, roster.training, roster.leader)
     different = distinct(truths)
     holds = {id(truth): rule.holds(truth) for _, truth in different}
     holding = [subject for subject in subjects if holds[id(truths[subject])]]
     fired = [subject for subject in holding if subject] or holding
     if not fired:
-        return finding_of(
-            rule, Outcome.QUIET, reason=_why_quiet(rule, different), near=_missing_signal(rule, different)
-        )
+        near = _missing_signal(rule, different)
+        return finding_of(rule, Outcome.QUIET, reason=_why_quiet(rule, different), near=near)
     return Firing(rule, fired, truths, seen, roster).finding()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 _WORD = re.compile(r"\s*(?:(?P<name>[a-z_][a-z0-9_]*)|(?P<mark>[()]))")
@@ -40,11 +40,8 @@ class Expression(NamedTuple):
     @property
     def names(self) -> frozenset[str]:
         """Return the signals that the expression names."""
-        return (
-            frozenset({self.name})
-            if self.operator == "signal"
-            else frozenset().union(*(p.names for p in self.parts))
-        )
+        own = {self.name} if self.operator == "signal" else ()
+        return frozenset(own).union(*(part.names for part in self.parts))
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -86,13 +83,10 @@ def _words(text: str) -> list[str]:
 
 def _chain(words: list[str], operator: str) -> Expression:
     """Parse operands joined by `and` or `or`, and remove their words from the list."""
-    inner: Callable[[], Expression] = (
-        (lambda: _chain(words, "and")) if operator == "or" else (lambda: _one(words))
-    )
-    parts = [inner()]
+    parts = [_chain(words, "and") if operator == "or" else _one(words)]
     while words and words[0] == operator:
         words.pop(0)
-        parts.append(inner())
+        parts.append(_chain(words, "and") if operator == "or" else _one(words))
     return parts[0] if len(parts) == 1 else Expression(operator, parts=tuple(parts))
 
 

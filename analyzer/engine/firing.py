@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, NamedTuple
 
 from analyzer.engine.placeholder_texts import Values, fill, headline, is_known
@@ -61,39 +61,36 @@ class Firing(NamedTuple):
         rule, roster, first, bound = self.rule, self.roster, self.subjects[0], set(self.subjects)
         others = [worker for worker in roster.training if worker not in bound]
         accusers = {name: self._accusers(signal) for name, signal in rule.signals.items()}
+        accusing = set().union(*accusers.values())
+        named = listed([subject for subject in self.subjects if subject])
         values: dict[str, Mapping[str, object] | str] = {
-            "subject": listed([subject for subject in self.subjects if subject])
-            or ("one of the workers" if rule.binds else ""),
-            "everywhere": self._everywhere(),
+            "subject": named or ("one of the workers" if rule.binds else ""),
+            "everywhere": self._everywhere() or named,
             "subjects": {"count": len(self.subjects)},
             "others": listed(others),
-            "victims": listed(
-                [each for each in others if self._failed(each, set().union(*accusers.values()))]
-            ),
+            "victims": listed([each for each in others if self._failed(each, accusing)]),
             "life": roster.lives.get(first, {}),
             "job": roster.job(),
         }
         for name, signal in rule.signals.items():
             own = list(self._rows(signal, first)) if self.truths[first][name] else []
-            named = {"accuser": listed(accusers[name])} if accusers[name] else {}
-            values[name] = {**(own[0] if own else {}), "count": len(own), **named}
+            accuser = {"accuser": listed(accusers[name])} if accusers[name] else {}
+            values[name] = {**(own[0] if own else {}), "count": len(own), **accuser}
         return values
 
     def _everywhere(self) -> str:
-        """Return the subjects listed, or `every worker` where they are all workers of a job of several."""
-        everyone = self.roster.everyone
-        if len(everyone) > 1 and set(everyone) <= set(self.subjects):
-            return "every worker" if set(everyone) <= set(self.roster.training) else "every task"
-        return listed([subject for subject in self.subjects if subject])
+        """Return `every worker` or `every task` if the subjects are all of a job of several, else nothing."""
+        everyone = {*self.roster.everyone}
+        if len(everyone) < 2 or not everyone <= {*self.subjects}:
+            return ""
+        return "every worker" if everyone <= {*self.roster.training} else "every task"
 
     def _accusers(self, signal: Signal) -> list[str]:
         """Return the workers whose rows of a signal accuse a subject, in order."""
         if signal.table != "accusations":
             return []
-        rows = chain.from_iterable(
-            self._rows(signal, each) for each in self.subjects if self.truths[each][signal.name]
-        )
-        found = {row["accuser"] for row in rows}
+        holding = [subject for subject in self.subjects if self.truths[subject][signal.name]]
+        found = {row["accuser"] for subject in holding for row in self._rows(signal, subject)}
         return [worker for worker in self.roster.everyone if worker in found]
 
     def _failed(self, worker: str, accusers: Collection[str]) -> bool:
@@ -125,9 +122,8 @@ def _step(step: Step, values: Values) -> Step:
 def _evidence_of(signal: Signal, row: Row, says: str) -> Evidence:
     absent = signal.kind == "absence" and signal.table == "lifetimes"  # whose line is that of an exit code
     source, line = (None, None) if absent else (row.get("source"), row.get("line"))
-    words = next(
-        (str(row[key]) for key in ("excerpt", "says", "message", "value") if row.get(key) is not None), ""
-    )
+    quoted = (row.get(key) for key in ("excerpt", "says", "message", "value"))
+    words = next((str(text) for text in quoted if text is not None), "")
     kind = signal.kind if signal.kind != "line" or (source and line) else "fact"
     marks = ((int(row["start"]), int(row["end"])),) if signal.table in _MARKED and row["end"] else ()
     worker = row.get("accuser") or row.get("worker")
@@ -143,22 +139,14 @@ def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:
 
 def _confidence_trace(rule: Rule, truth: Mapping[str, bool]) -> tuple[str, ...]:
     """Return how the confidence was computed, e.g. `base likely 0.78`, `“…” raises it to strong 0.90`."""
-    known = rule.confidence
-    raised = [
-        f"“{_plain(name)}” raises it to {level(to)}" for name, to in known.raised.items() if truth[name]
-    ]
-    capped = [
-        f"at most {level(cap)} without “{_plain(name)}”"
-        for name, cap in known.cap_without.items()
-        if not truth[name]
-    ]
+    known, plain = rule.confidence, {name: f"“{name.replace('_', ' ')}”" for name in truth}
+    trace = [f"base {level(known.base)}"]
+    trace += [f"{plain[name]} raises it to {level(to)}" for name, to in known.raised.items() if truth[name]]
+    lacking = {name: level(cap) for name, cap in known.cap_without.items() if not truth[name]}
+    trace += [f"at most {cap} without {plain[name]}" for name, cap in lacking.items()]
     if rule.status == "experimental":
-        capped.append(f"at most {_CAP_EXPERIMENTAL:.2f} for an experimental rule")
-    return (f"base {level(known.base)}", *raised, *capped)
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", " ")
+        trace.append(f"at most {_CAP_EXPERIMENTAL:.2f} for an experimental rule")
+    return tuple(trace)
 
 
 def finding_of(rule: Rule, outcome: Outcome, **parts: Any) -> Finding:  # noqa: ANN401 - fields of Finding

@@ -53,20 +53,15 @@ class Order:
             return False
         if near.steps is not None and (distance.steps is None or abs(distance.steps) > near.steps):
             return False
-        return near.seconds is None or (
-            distance.seconds is not None and abs(distance.seconds) <= near.seconds
-        )
+        if near.seconds is None:
+            return True
+        return distance.seconds is not None and abs(distance.seconds) <= near.seconds
 
     def _distance(self, row: Row, other: Row) -> _Distance | None:
         seconds = self._seconds(row, other)
-        steps = _step_distance(row, other)
-        if steps is not None and steps[0]:
-            return _Distance(_sign(steps[0]), steps[1], seconds)
-        if _same_source(row, other):
-            return _Distance(_sign(row["line"] - other["line"]), steps[1] if steps else None, seconds)
-        if seconds is None:
-            return None
-        return _Distance(_sign(seconds), steps[1] if steps else None, seconds)
+        order, steps = _step_distance(row, other) or (0, None)
+        by = order or (row["line"] - other["line"] if _same_source(row, other) else seconds)
+        return None if by is None else _Distance((by > 0) - (by < 0), steps, seconds)
 
     def _seconds(self, row: Row, other: Row) -> float | None:
         """Return the seconds between two rows; None if unknown or within the error of their clocks."""
@@ -100,10 +95,5 @@ def _place(row: Row) -> tuple[int, int] | None:
 
 
 def _same_source(row: Row, other: Row) -> bool:
-    if row.get("line") is None or other.get("line") is None:
-        return False
-    return row.get("source") is not None and row["source"] == other.get("source")
-
-
-def _sign(number: float) -> int:
-    return (number > 0) - (number < 0)
+    numbered = row.get("line") is not None and other.get("line") is not None
+    return numbered and row.get("source") is not None and row["source"] == other.get("source")

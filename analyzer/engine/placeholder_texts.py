@@ -73,10 +73,8 @@ def _statement(error: str, most: int) -> str:
 
 def is_known(text: str, values: Values) -> bool:
     """Return True if every placeholder of a text has a known value."""
-    return all(
-        _first_known(match["names"].split("|"), values) not in {None, ""}
-        for match in _PLACEHOLDER.finditer(text)
-    )
+    alternatives = (match["names"].split("|") for match in _PLACEHOLDER.finditer(text))
+    return all(_first_known(names, values) not in {None, ""} for names in alternatives)
 
 
 def _first_known(names: Sequence[str], values: Values) -> object:

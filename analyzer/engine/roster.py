@@ -50,11 +50,8 @@ def blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[
     """
     seen = {worker for worker in roster.training if _shows_its_end(roster.lives.get(worker, {}))}
     alike = len(seen) > 1 and seen <= set(workers)
-    alone = (
-        seen == set(workers)
-        and (rule.cause or "").startswith(_OF_ALL)
-        and _absent_may_share(rule, roster, seen)
-    )
+    can_be_of_all = (rule.cause or "").startswith(_OF_ALL)
+    alone = seen == set(workers) and can_be_of_all and _absent_may_share(rule, roster, seen)
     if rule.blame == "suspects" or (rule.blame == "subject" and alone and not alike):
         return (), workers
     return (workers, ()) if rule.blame == "subject" and not alike else ((), ())
@@ -68,8 +65,7 @@ def _shows_its_end(life: Row) -> bool:
 
 def _absent_may_share(rule: Rule, roster: Roster, seen: set[str]) -> bool:
     """Return True if a worker without files may have failed in the same way, by its exit code."""
-    codes = [
-        roster.lives.get(worker, {}).get("exit_code") for worker in roster.training if worker not in seen
-    ]
+    absent = [worker for worker in roster.training if worker not in seen]
+    codes = [roster.lives.get(worker, {}).get("exit_code") for worker in absent]
     least = 0 if rule.verdict is Verdict.DEGRADED else 1
     return any(code is None or code >= least for code in codes)

@@ -11,6 +11,7 @@ import polars as pl
 from analyzer.engine.conditions import expression, is_simple, meets
 from analyzer.engine.rule_types import RulePack, Signal
 from analyzer.model.run import Tables
+from analyzer.tables.grouping import grouped
 
 Row = Mapping[str, Any]
 RowsByWorker = Mapping[str, list[Row]]
@@ -31,10 +32,13 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
                 by_table.setdefault(signal.table, []).append((rule.id, _key(signal), signal))
     for table, signals in by_table.items():
         numbers = _numbers(tables[table], {key: signal for _, key, signal in signals})
-        rows = _rows(tables[table], set().union(*numbers.values()))
+        wanted = sorted(set().union(*numbers.values()))
+        rows = dict(zip(wanted, tables[table][wanted].iter_rows(named=True), strict=True))
         for rule_id, key, signal in signals:
-            own = [rows[number] for number in numbers[key]]
-            found[rule_id][signal.name] = _by_worker(signal, own)
+            own = (rows[number] for number in numbers[key])
+            if signal.pattern:
+                own = ({**row, **json.loads(row["captures"])} for row in own)
+            found[rule_id][signal.name] = grouped((row.get(signal.who) or "", row) for row in own)
     return found
 
 
@@ -84,16 +88,3 @@ def _key(signal: Signal) -> str:
 
 def _row_filter(signal: Signal) -> pl.Expr:
     return reduce(lambda kept, unless: kept & ~expression(unless), signal.unless, expression(signal.where))
-
-
-def _rows(table: pl.DataFrame, numbers: set[int]) -> dict[int, Row]:
-    wanted = sorted(numbers)
-    return dict(zip(wanted, table[wanted].iter_rows(named=True), strict=True))
-
-
-def _by_worker(signal: Signal, rows: Sequence[Row]) -> RowsByWorker:
-    by_worker: dict[str, list[Row]] = {}
-    for row in rows:
-        own = {**row, **json.loads(row["captures"])} if signal.pattern else row
-        by_worker.setdefault(row.get(signal.who) or "", []).append(own)
-    return by_worker

@@ -40,20 +40,18 @@ def identify(read: Tables, messages: Messages) -> Tables:
     begun = _attempt_starts(tables, own, when)
     when.named.update(event_file_attempts(own, begun))
     identity = _identity(own, when)
-    placed = {
-        name: _with_identity(rows, identity, when)
-        for name, rows in tables.items()
-        if "worker" in rows.columns
-    }
+    stating = {name: rows for name, rows in tables.items() if "worker" in rows.columns}
+    placed = {name: _with_identity(rows, identity, when) for name, rows in stating.items()}
     facts = _counted_on(tables["facts"], placed["facts"], identity, when)
     last = _last_attempts(tables["facts"], facts, own, when, begun)
     facts = joined("facts", [facts.with_columns(last), _identity_facts(own, found, when)])
+    unparted = [{"source": source, "what": what} for source, what in when.unparted.items()]
     return {
         **read,
         **placed,
         "sources": _sources(read["sources"], own, when),
         "facts": with_workers_on_nodes(with_releases(facts, own), stated),
-        "damage": joined("damage", [read["damage"], _damage_rows(when)]),
+        "damage": joined("damage", [read["damage"], frame("damage", unparted)]),
     }
 
 
@@ -110,15 +108,14 @@ def _with_identity(rows: pl.DataFrame, identity: pl.DataFrame, when: Attempts) -
     if not rows.height:
         return rows
 
-    def own(column: str, dtype: type[pl.DataType]) -> pl.Expr:
-        return pl.col("source").replace_strict(
-            identity["source"], identity[column], default=None, return_dtype=dtype
-        )
+    def own(column: str) -> pl.Expr:
+        kind, of_source = identity.schema[column], (identity["source"], identity[column])
+        return pl.col("source").replace_strict(*of_source, default=None, return_dtype=kind)
 
-    place = {"worker": pl.coalesce("worker", own("own_worker", pl.String))}
+    place = {"worker": pl.coalesce("worker", own("own_worker"))}
     if "attempt" in rows.columns:
         begun = _attempts_begun(rows, when) if when.starts else 0
-        place["attempt"] = pl.coalesce("attempt", own("own_attempt", pl.Int64) + begun)
+        place["attempt"] = pl.coalesce("attempt", own("own_attempt") + begun)
     return rows.with_columns(**place)
 
 
@@ -150,9 +147,8 @@ def _attempt_starts(
     logs = [source for source in sources if source.is_log and source.worker]
     identity = _identity(logs, when)
     for name in ("records", "scalars"):
-        rows = _with_identity(
-            tables[name].filter(pl.col("source").is_in(identity["source"].to_list())), identity, when
-        )
+        logged = tables[name].filter(pl.col("source").is_in(identity["source"].to_list()))
+        rows = _with_identity(logged, identity, when)
         for worker, attempt, time in rows.group_by("worker", "attempt").agg(pl.min("time")).iter_rows():
             own = found.setdefault(worker, {})
             own[attempt] = min(own.get(attempt, inf), time or inf)
@@ -233,7 +229,3 @@ def _partial_columns(when: Attempts) -> Sequence[pl.Expr]:
         pl.when(unparted).then(pl.lit("partial")).otherwise("read").alias("read"),
         pl.when(unparted & (pl.col("reason") == "")).then(why).otherwise("reason").alias("reason"),
     )
-
-
-def _damage_rows(when: Attempts) -> pl.DataFrame:
-    return frame("damage", [{"source": source, "what": what} for source, what in when.unparted.items()])

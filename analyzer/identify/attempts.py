@@ -23,6 +23,7 @@ from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import is_previous, log_of
+from analyzer.tables.grouping import grouped
 
 Place = tuple[int, float]
 """(number of a part of a rotated log, line in that part)."""
@@ -119,11 +120,7 @@ def _named_attempts(sources: Sequence[NamedSource], stated: Statements) -> dict[
 
 def _logs_of(sources: Sequence[NamedSource]) -> Mapping[str, Sequence[NamedSource]]:
     """Return worker → its logs."""
-    found: dict[str, list[NamedSource]] = {}
-    for source in sources:
-        if source.is_log and source.worker:
-            found.setdefault(source.worker, []).append(source)
-    return found
+    return grouped((source.worker, source) for source in sources if source.is_log and source.worker)
 
 
 def _restarts(stated: Statements) -> dict[str, int]:
@@ -136,20 +133,15 @@ def _logs_by_attempt(
     sources: Sequence[NamedSource], named: Mapping[str, int], stated: Statements, tables: Tables
 ) -> Mapping[tuple[str, int], list[_Log]]:
     """Return (worker, attempt) → its logs; `named` is source → the attempt in its name."""
-    parts: dict[tuple[str, int, str], list[str]] = {}
-    requeued: dict[str, list[int]] = {}
-    for stream, facts in stated.items():
-        requeued.setdefault(_file(stream), []).extend(fact.line for fact in facts if fact.key == "requeued")
-    for worker, sources_of_worker in _logs_of(sources).items():
-        for source in sources_of_worker:
-            name = log_of(source.name)
-            parts.setdefault((worker, named[source.name], name), []).append(source.name)
+    facts = [(stream, fact) for stream, facts in stated.items() for fact in facts]
+    requeued = grouped((_file(stream), fact.line) for stream, fact in facts if fact.key == "requeued")
+    logs = (log for own in _logs_of(sources).values() for log in own)
+    parts = grouped(((log.worker or "", named[log.name], log_of(log.name)), log.name) for log in logs)
     found: dict[tuple[str, int], list[_Log]] = {}
     for (worker, attempt, _), log in parts.items():
         places = sorted((n, line) for n, part in enumerate(log) for line in requeued.get(_file(part), ()))
-        found.setdefault((worker, attempt), []).append(
-            _Log(worker, tuple(log), stated, tables, tuple(places))
-        )
+        whole = _Log(worker, tuple(log), stated, tables, tuple(places))
+        found.setdefault((worker, attempt), []).append(whole)
     return found
 
 
@@ -169,15 +161,11 @@ def _split(logs: Sequence[_Log], found: Attempts) -> int:
         return 0
     times = _times(logs[starts.index(most)], most)
     for log, own in zip(logs, starts, strict=True):
-        _note_starts(log, own if len(own) == len(most) else _starts_from_other_log(log, times, found), found)
+        places = sorted(own if len(own) == len(most) else _starts_from_other_log(log, times, found))
+        for number, part in enumerate(log.parts):
+            begun = (place for place in places if place[0] <= number)
+            found.starts[part] = [int(line) if where == number else 0 for where, line in begun]
     return len(most)
-
-
-def _note_starts(log: _Log, starts: Sequence[Place], found: Attempts) -> None:
-    for number, part in enumerate(log.parts):
-        found.starts[part] = [
-            int(line) if where == number else 0 for where, line in sorted(starts) if where <= number
-        ]
 
 
 def _starts(log: _Log) -> list[Place]:
@@ -263,9 +251,8 @@ def event_file_attempts(
     found: dict[str, int] = {}
     for worker, numbers in begun.items():
         if max(numbers) > 1:
-            files = {
-                each.name: made for each in sources if each.worker == worker and (made := _made_by(each))
-            }
+            own = (each for each in sources if each.worker == worker)
+            files = {each.name: made for each in own if (made := _made_by(each))}
             attempts = sorted(numbers)
             places = _places_among([*files.values()], [numbers[attempt] for attempt in attempts[1:]])
             found |= {name: attempts[place] for name, place in zip(files, places, strict=False)}
@@ -283,7 +270,6 @@ def _places_among(made: Sequence[tuple[float, str]], starts: Sequence[float]) ->
 
 def _made_by(source: NamedSource) -> tuple[float, str] | None:
     """Return creation time and process of an event file; None if its name states an attempt."""
-    found = _EVENTS.search(source.name) if source.kind == Kind.EVENT_FILE.value else None
-    if not found or source.numbered:
-        return None
-    return float(found[1]), f"{found[2]}.{found[3]}"
+    may_be = source.kind == Kind.EVENT_FILE.value and not source.numbered
+    found = _EVENTS.search(source.name) if may_be else None
+    return (float(found[1]), f"{found[2]}.{found[3]}") if found else None

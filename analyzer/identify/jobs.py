@@ -55,19 +55,14 @@ def _directories(facts: pl.DataFrame) -> Mapping[str, _Directory]:
     """Return sub-directory → its statements, for the sub-directories of the sources' common parent."""
     stated = facts.filter(pl.col("key").is_in(_STATED) & pl.col("worker").is_not_null())
     rows = [(row["source"].split("/")[:-1], row) for row in stated.iter_rows(named=True)]
-    depth = _common_depth([folders for folders, _ in rows])
+    same = [len(set(level)) == 1 for level in zip(*(folders for folders, _ in rows), strict=False)]
+    depth = [*same, False].index(False)  # folders above all files
     places: dict[str, _Directory] = {}
     for folders, row in rows:
         if len(folders) > depth:
             name = "/".join(folders[: depth + 1])
             _add_statement(places.setdefault(name, _Directory(set(), set(), [])), row)
     return places
-
-
-def _common_depth(paths: list[list[str]]) -> int:
-    """Return the number of leading folders that all paths share."""
-    same = [len(set(level)) == 1 for level in zip(*paths, strict=False)]
-    return [*same, False].index(False)
 
 
 def _add_statement(place: _Directory, row: Mapping[str, Any]) -> None:

@@ -27,12 +27,11 @@ def logs_on_host(sources: Sequence[NamedSource], stated: Statements) -> dict[str
                 servers.setdefault(host[1].lower(), set()).add(name)
     kernel_logs = [each for each in sources if each.is_log and is_kernel_log(each.name)]
     hosts = {host: min(logs) for host, logs in servers.items() if len(logs) == 1 and host not in _NO_HOSTS}
+    named = {
+        re.compile(rf"(?i)(?<![a-z0-9]){re.escape(host)}(?![a-z0-9])"): log for host, log in hosts.items()
+    }
     free = (each.name for each in kernel_logs if each.worker is None or is_numbered(each.name))
-    return {name: log for name in free for host, log in hosts.items() if _holds(name.lower(), host)}
-
-
-def _holds(name: str, host: str) -> bool:
-    return re.search(rf"(?<![a-z0-9]){re.escape(host)}(?![a-z0-9])", name) is not None
+    return {name: log for name in free for host, log in named.items() if host.search(name)}
 
 
 def logs_of_stem(sources: Sequence[NamedSource], logs: Iterable[str]) -> dict[str, str]:

@@ -21,7 +21,7 @@ def with_workers_on_nodes(facts: pl.DataFrame, stated: Statements) -> pl.DataFra
     if problems.is_empty():
         return facts
     known = facts.filter((pl.col("key") == "host") & pl.col("worker").is_not_null())
-    hosts = [(worker, value) for worker, value in known.select("worker", "value").iter_rows()]
+    hosts = known.select("worker", "value").rows()
     hosts += _stated_hosts(stated, exclude={worker for worker, _ in hosts}).items()
     places = pl.DataFrame(hosts, schema={"on_it": pl.String, "name": pl.String}, orient="row")
     places = places.select("on_it", node=_short_name("name")).unique(maintain_order=True)

@@ -9,6 +9,7 @@ import polars as pl
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import attempt_of, is_kernel_log
+from analyzer.tables.grouping import grouped
 
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""
@@ -73,10 +74,8 @@ def _is_of_a_host(name: str) -> bool:
 def statements(facts: pl.DataFrame) -> Statements:
     """Return source → its statements; a fact without a line gets line 0."""
     wanted = facts.filter(pl.col("key").is_in(_KEYS)).select("source", "line", "key", "value", "worker")
-    found: dict[str, list[Statement]] = {}
-    for source, line, key, value, worker in wanted.iter_rows():
-        found.setdefault(source, []).append(Statement(line or 0, key, value, worker))
-    return found
+    rows = wanted.iter_rows()
+    return grouped((source, Statement(line or 0, *stated)) for source, line, *stated in rows)
 
 
 def with_rows(tables: Tables, sources: Iterable[str]) -> set[str]:

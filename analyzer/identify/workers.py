@@ -45,6 +45,7 @@ from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
 from analyzer.model.task_names import Basis, in_order, is_kernel_log, is_numbered, without_attempt
+from analyzer.tables.grouping import grouped
 
 _OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at")
 """Keys of facts that Slurm states of a job, not a program of itself."""
@@ -96,22 +97,17 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     claims |= stated_in_tf_configs(sources, stated, listed)
     by_log = {name: Claim(worker, Basis.ADDRESS) for name, worker in known.items()} | claims
     beside |= logs_of_stem(sources, by_log)
-    return Owners(
-        claims | {file: by_log[log] for file, log in beside.items() if log in by_log}, mixed, renumbered
-    )
+    claims |= {file: by_log[log] for file, log in beside.items() if log in by_log}
+    return Owners(claims, mixed, renumbered)
 
 
 def _recorded(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> dict[str, Claim]:
     """Return file of a recording → the worker of the output that lies beside it: both are one process."""
-    named = [each.name for each in sources if each.name.rpartition("/")[2] == _RECORDING]
-    recordings = {PurePosixPath(name).parent for name in named}
-    output = {
-        folder: claim for log, claim in claims.items() if (folder := PurePosixPath(log).parent) in recordings
-    }
-    beside = {
-        each.name: PurePosixPath(each.name).parent for each in sources if not each.is_log and not each.worker
-    }
-    return {name: output[folder] for name, folder in beside.items() if folder in output}
+    folder = {each.name: each.name.rpartition("/")[0] for each in sources}
+    recordings = {folder[name] for name in folder if name.rpartition("/")[2] == _RECORDING}
+    output = {folder[log]: claim for log, claim in claims.items() if folder[log] in recordings}
+    unnamed = [each.name for each in sources if not each.is_log and not each.worker]
+    return {name: output[folder[name]] for name in unnamed if folder[name] in output}
 
 
 def _without_common_numbers(
@@ -121,17 +117,11 @@ def _without_common_numbers(
 
     `ip-10-0-3-11.log` and `ip-10-0-3-54.log` share the 10, which is a part of a host's name.
     """
-    numbered: dict[str | None, list[str]] = {}
-    for source in sources:
-        if source.is_log and source.worker and _is_numbered(source.name):
-            numbered.setdefault(source.worker, []).append(source.name)
-    common = {worker for worker, names in numbered.items() if _are_several(names, stated, clusters)}
-    return [
-        source._replace(worker=None)
-        if source.worker in common and source.is_log and _is_numbered(source.name)
-        else source
-        for source in sources
-    ]
+    logs = [each for each in sources if each.is_log and each.worker and _is_numbered(each.name)]
+    numbered = grouped((log.worker, log.name) for log in logs)
+    common = [names for names in numbered.values() if _are_several(names, stated, clusters)]
+    of_hosts = {name for names in common for name in names}
+    return [each._replace(worker=None) if each.name in of_hosts else each for each in sources]
 
 
 def _without_host_numbers(
@@ -158,11 +148,9 @@ def _are_several(names: Sequence[str], stated: Statements, clusters: Sequence[Cl
     """Return True if logs that share a number state different tasks, or else have different servers."""
     groups = _groups(names)
     tasks = {claim.worker for group in groups if (claim := claim_of(group, stated, clusters))}
-    servers = {
-        tuple(fact.value for fact in stated_by(group, stated) if fact.key == "server_address")
-        for group in groups
-    }
-    return len(tasks) > 1 or (not tasks and len(servers - {()}) > 1)
+    facts = ([fact for fact in stated_by(group, stated) if fact.key == "server_address"] for group in groups)
+    servers = {tuple(fact.value for fact in own) for own in facts if own}
+    return len(tasks) > 1 or (not tasks and len(servers) > 1)
 
 
 def _claimed(
@@ -183,13 +171,9 @@ def _numbered(
     sources: Iterable[NamedSource], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
     """Return (log → worker, old → new worker) for logs with only a number in their names."""
-    numbered: dict[str, list[str]] = {}
-    named: set[str] = set()
-    for source in sources:
-        if source.is_log and source.worker and _is_numbered(source.name):
-            numbered.setdefault(source.worker, []).append(source.name)
-        elif source.is_log and source.worker:
-            named.add(source.worker)
+    logs = [(each.worker, each.name) for each in sources if each.is_log and each.worker]
+    numbered = grouped((worker, name) for worker, name in logs if _is_numbered(name))
+    named = {worker for worker, name in logs if not _is_numbered(name)}
     claims = {worker: claim_of(group, stated, clusters) for worker, group in numbered.items()}
     found = _by_claims(claims)
     if not found and from_one(numbered.keys()):
@@ -197,8 +181,7 @@ def _numbered(
         found = {} if kind is Numbering.INDEX else shifted
     if (named - numbered.keys()) & {claim.worker for claim in found.values()}:
         found = {}
-    by_number = {worker: found.get(worker, Claim(worker, _basis_of(worker, claim)))
-                 for worker, claim in claims.items()}  # fmt: skip
+    by_number = {worker: found.get(worker) or _own_number(worker, claim) for worker, claim in claims.items()}
     by_source = {name: by_number[worker] for worker, names in numbered.items() for name in names}
     return by_source, {worker: claim.worker for worker, claim in found.items()}
 
@@ -212,10 +195,7 @@ def _numbered_roles(
     a file that is no log names worker 0, those files count from 0, and only the logs are renumbered.
     """
     named = [each for each in sources if each.worker and not _is_numbered(each.name)]
-    logs: dict[str, list[str]] = {}
-    for source in named:
-        if source.is_log and source.worker:
-            logs.setdefault(source.worker, []).append(source.name)
+    logs = grouped((each.worker, each.name) for each in named if each.is_log and each.worker)
     others = {source.worker for source in named if not source.is_log}
     listed = in_order(task for cluster in clusters for task in task_addresses(cluster))
     ranked = counted_by_rank({each: claim_of(logs[each], stated, clusters) for each in logs}, listed)
@@ -257,9 +237,9 @@ def _leads(group: Iterable[str], stated: Statements) -> bool:
     return any(fact.key in OF_THE_LEADER for fact in stated_by(group, stated))
 
 
-def _basis_of(worker: str, claim: Claim | None) -> Basis:
-    """Return the evidence for a worker that keeps its file's number: an equal claim, else the number."""
-    return claim.basis if claim and claim.worker == worker else Basis.NUMBER
+def _own_number(worker: str, claim: Claim | None) -> Claim:
+    """Return the claim of a worker that keeps its file's number: an equal one of its log, else the number."""
+    return claim if claim and claim.worker == worker else Claim(worker, Basis.NUMBER)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -302,13 +282,14 @@ def _training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> s
 
 def _groups(logs: Iterable[str]) -> list[list[str]]:
     """Return the logs grouped by worker: stdout and stderr of a directory, files of one stem, or attempts."""
-    groups: dict[str, list[str]] = {}
-    for name in logs:
+
+    def shared(name: str) -> str:
         path = PurePosixPath(without_attempt(name))
-        stream = path.stem in {"stdout", "stderr", "out", "err", "output"}
-        base = path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()
-        groups.setdefault(path.parent.as_posix() if stream else base, []).append(name)
-    return list(groups.values())
+        if path.stem in {"stdout", "stderr", "out", "err", "output"}:
+            return path.parent.as_posix()
+        return path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()
+
+    return list(grouped((shared(name), name) for name in logs).values())
 
 
 def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:

@@ -14,15 +14,13 @@ def matches(
     of_all = distinct[0] if len(distinct) == 1 else None
     by_worker = dict(versions.iter_rows())
     stated = [by_worker.get(worker, of_all) for worker in found["worker"].to_list()]
-    return found.with_columns(
-        printed_after_end(found, lifetimes).alias("after_end"),
-        _progress_follows(found, scalars).alias("overcome"),
-        pl.Series("tensorflow", stated, dtype=pl.String()),
-    )
-
-
-def _progress_follows(found: pl.DataFrame, scalars: pl.DataFrame) -> pl.Series:
-    """Return for each row whether its source shows progress further down."""
     last = scalars.group_by("source").agg(last=pl.col("line").max())
-    joined = found.select("source", "line").join(last, on="source", how="left", maintain_order="left")
-    return joined.select((pl.col("last") > pl.col("line")).fill_null(value=False)).to_series()
+    return (
+        found.join(last, on="source", how="left", maintain_order="left")
+        .with_columns(
+            printed_after_end(found, lifetimes).alias("after_end"),
+            (pl.col("last") > pl.col("line")).fill_null(value=False).alias("overcome"),
+            pl.Series("tensorflow", stated, dtype=pl.String()),
+        )
+        .drop("last")
+    )

@@ -31,7 +31,8 @@ def members(
     facts: pl.DataFrame, records: pl.DataFrame, seen: AbstractSet[str], listed: AbstractSet[str]
 ) -> Mapping[str, str]:
     """Return task → why it counts as a member; `listed` are the tasks in the stated clusters."""
-    named = _named_by_service(facts)
+    stated = facts.filter(pl.col("key").is_in(["connected", "awaits"]))["value"]
+    named = {task for task in stated if is_task(task)}
     found = dict.fromkeys(_named_by_peers(records) | _missing_ranks(facts), NAMED)
     if len(listed) > 1:
         roles = {split_task(task)[0] for task in listed}
@@ -43,11 +44,6 @@ def members(
         if found or named:
             found = dict.fromkeys(seen, FILES) | found
     return found | dict.fromkeys(named, SERVICE) | dict.fromkeys(listed, CLUSTER)
-
-
-def _named_by_service(facts: pl.DataFrame) -> set[str]:
-    named = facts.filter(pl.col("key").is_in(["connected", "awaits"]))
-    return {task for task in named["value"].to_list() if is_task(task)}
 
 
 def _missing_ranks(facts: pl.DataFrame) -> set[str]:

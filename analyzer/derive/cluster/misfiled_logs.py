@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.cluster.membership import FILES
+from analyzer.tables.grouping import grouped
 
 COPY, NAME, JOB = "copy", "name", "job"
 """Kinds of doubt: two workers have the same file, the log names another task, the log is of another job."""
@@ -22,9 +23,7 @@ def misfiled(
     sources: pl.DataFrame, rows: Sequence[Row], devices: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
     """Return worker → `doubted` and `doubt`; `devices` has the tasks whose devices logs name as their own."""
-    logs = (
-        sources.filter(pl.col("worker").is_not_null() & (pl.col("kind") == "log")).select(_OF_LOGS).to_dicts()
-    )
+    logs = sources.filter(kind="log").select(_OF_LOGS).drop_nulls("worker").to_dicts()
     found = [*_of_other_jobs(logs, rows), *_of_other_names(rows, devices), *_copies(logs)]
     return {worker: {"doubted": kind, "doubt": why} for worker, kind, why in found}
 
@@ -69,12 +68,11 @@ def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[s
 
 def _times(logs: Sequence[Row]) -> dict[str, tuple[float, float]]:
     """Return worker → first and last time of its logs; without those that have none."""
-    found: dict[str, tuple[float, float]] = {}
-    for log in logs:
-        if log["first_time"] is not None:
-            first, last = found.get(log["worker"], (log["first_time"], log["last_time"]))
-            found[log["worker"]] = (min(first, log["first_time"]), max(last, log["last_time"]))
-    return found
+    dated = grouped((log["worker"], log) for log in logs if log["first_time"] is not None)
+    return {
+        worker: (min(log["first_time"] for log in own), max(log["last_time"] for log in own))
+        for worker, own in dated.items()
+    }
 
 
 def _is_apart(own: tuple[float, float], others: Sequence[tuple[float, float]]) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -10,6 +10,7 @@ import polars as pl
 from analyzer.derive.cluster.addresses import is_local, split_address
 from analyzer.derive.cluster.workers import Spec, cluster_specs, distinct, of_each_spec
 from analyzer.tables.builders import frame
+from analyzer.tables.grouping import grouped
 
 COMPARED = (
     "tensorflow",
@@ -79,7 +80,8 @@ def _compared_values(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tup
     for key in COMPARED:
         yield key, last["task" if key == "claims" else key]
     yield from _differing(facts)
-    yield "batch_size", _batch_sizes(facts, last)
+    sizes = (last["batch_size"], last["global_batch_size"], _full_batches(facts))
+    yield "batch_size", max(sizes, key=len)  # per worker, global or observed, whichever most workers have
     releases = {worker: ".".join(version.split(".")[:2]) for worker, version in last["tensorflow"].items()}
     yield "tensorflow_release", releases
     yield "start_up", {worker: _start_up(release) for worker, release in releases.items()}
@@ -107,24 +109,14 @@ def _differing(facts: pl.DataFrame) -> Iterator[tuple[str, dict[str, str]]]:
     listed = facts.filter(pl.col("worker").is_not_null() & pl.col("key").str.contains("^(?:package|env):"))
     if not listed.height:
         return
-    listing = {
-        kind: listed.filter(pl.col("key").str.starts_with(kind))["worker"]
-        .unique(maintain_order=True)
-        .to_list()
-        for kind in ("package:", "env:")
-    }
+    kinds = listed.select("worker", kind=pl.col("key").str.extract("^([^:]+:)")).unique(maintain_order=True)
+    listing: dict[str, list[str]] = grouped(kinds.select("kind", "worker").iter_rows())
     keys = listed["key"].filter(listed["key"].str.contains(_LISTED)).unique().sort().to_list()
     for key, values in _last_values(listed, keys).items():
         lacking = "not set" if key.startswith("env:") else "not in its list"
         everyone = {worker: values.get(worker, lacking) for worker in listing[key[: key.index(":") + 1]]}
         if len(set(everyone.values())) > 1:
             yield key, everyone
-
-
-def _batch_sizes(facts: pl.DataFrame, last: Mapping[str, dict[str, str]]) -> dict[str, str]:
-    """Return worker → batch size: per worker, global or observed, whichever most workers have."""
-    kinds = (last["batch_size"], last["global_batch_size"], _full_batches(facts))
-    return max(kinds, key=len)
 
 
 def _full_batches(facts: pl.DataFrame) -> dict[str, str]:
@@ -165,28 +157,26 @@ def _rows(key: str, values: Mapping[str, str]) -> Iterator[dict[str, Any]]:
 def _comparable(specs: Mapping[str, Spec]) -> dict[str, Spec]:
     """Return specs in which local addresses (`localhost`, `0.0.0.0`) have the host name that a peer lists."""
     named: dict[tuple[str, int, str], str] = {}
-    for role, index, host, port in _entries(distinct(specs.values())):
-        if not is_local(host):
-            named.setdefault((role, index, port), host)
-    return of_each_spec(
-        specs,
-        lambda spec: {
-            role: [_with_name(address, named, role, index) for index, address in enumerate(addresses)]
-            for role, addresses in spec.items()
-        },
-    )
+    for spec in distinct(specs.values()):
+        for role, index, address in _entries(spec):
+            host, port = split_address(address)
+            if not is_local(host):
+                named.setdefault((role, index, port), host)
+
+    def with_names(spec: Spec) -> Spec:
+        found: dict[str, list[str]] = {role: [] for role in spec}
+        for role, index, address in _entries(spec):
+            host, port = split_address(address)
+            name = f"{named.get((role, index, port), host)}:{port}"
+            found[role].append(name if port and is_local(host) else address)
+        return found
+
+    return of_each_spec(specs, with_names)
 
 
-def _entries(specs: Iterable[Spec]) -> Iterator[tuple[str, int, str, str]]:
-    for spec in specs:
-        for role, addresses in spec.items():
-            for index, address in enumerate(addresses):
-                yield role, index, *split_address(address)
-
-
-def _with_name(address: str, named: Mapping[tuple[str, int, str], str], role: str, index: int) -> str:
-    host, port = split_address(address)
-    return f"{named.get((role, index, port), host)}:{port}" if port and is_local(host) else address
+def _entries(spec: Spec) -> Iterator[tuple[str, int, str]]:
+    for role, addresses in spec.items():
+        yield from ((role, index, address) for index, address in enumerate(addresses))
 
 
 def _all_loopback(spec: Spec) -> bool:

@@ -14,6 +14,7 @@ from analyzer.derive.cluster.membership import members
 from analyzer.derive.cluster.misfiled_logs import misfiled
 from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
+from analyzer.tables.grouping import grouped
 
 Spec = Mapping[str, list[str]]
 """Role → addresses of a cluster."""
@@ -116,10 +117,8 @@ def _majority(specs: Mapping[str, Spec]) -> Spec:
 
 def cluster_specs(facts: pl.DataFrame) -> dict[str, Spec]:
     """Return worker → stated cluster, merging partial statements; equal clusters are one object."""
-    texts: dict[str, list[str]] = {}
     stated = facts.filter((pl.col("key") == "cluster_spec") & (pl.col("worker") != ""))
-    for worker, text in stated.select("worker", "value").iter_rows():
-        texts.setdefault(worker, []).append(text)
+    texts: dict[str, list[str]] = grouped(stated.select("worker", "value").iter_rows())
     merged = cache(_merged)
     return {worker: spec for worker, own in texts.items() if (spec := merged(tuple(dict.fromkeys(own))))}
 

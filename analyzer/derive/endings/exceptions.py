@@ -51,9 +51,8 @@ def exceptions(
     if found.is_empty():
         return frame("exceptions", [])
     wording = _wording(messages)
-    rows = _without_repetitions(
-        [row for record in found.iter_rows(named=True) if (row := _row(record, wording))], wording
-    )
+    every = [row for record in found.iter_rows(named=True) if (row := _row(record, wording))]
+    rows = _without_repetitions(every, wording)
     _attribute(rows, facts)
     _disown_broken_connections(rows, wording, facts, sources)
     later = last_progress(scalars)
@@ -64,9 +63,8 @@ def exceptions(
     for (worker, attempt, _), row in last.items():
         later.setdefault((worker, attempt), []).append(row)
     for row in rows:
-        behind = (
-            later[row["worker"], row["attempt"]] if row["worker"] else ()
-        )  # without a worker, the file may be of several
+        # Without a worker, the file may be of several.
+        behind = later[row["worker"], row["attempt"]] if row["worker"] else ()
         row["final"] = not any(comes_after(each, row) for each in behind)
     return frame("exceptions", rows)
 
@@ -74,11 +72,12 @@ def exceptions(
 def _without_repetitions(rows: Sequence[dict[str, Any]], wording: _Wording) -> list[dict[str, Any]]:
     """Return the exceptions without those that a launcher raised because of one above in the same log."""
     kept: list[dict[str, Any]] = []
+    raised: set[tuple[Any, ...]] = set()
     for row in rows:
-        place = row["worker"], row["attempt"], row["source"]
-        above = any((each["worker"], each["attempt"], each["source"]) == place for each in kept)
-        if not (above and wording.of_launcher.is_in(row["says"])):
+        log = row["worker"], row["attempt"], row["source"]
+        if not (log in raised and wording.of_launcher.is_in(row["says"])):
             kept.append(row)
+            raised.add(log)
     return kept
 
 

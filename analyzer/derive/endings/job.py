@@ -49,9 +49,8 @@ def job(
         "hosts": _hosts(workers),
         "old_tensorflow": _old_tensorflow(workers, facts, lifetimes["first_seen"].min()),
     }
-    row["never_assembled"] = (
-        not in_progress and row["waiting"] > 0 and not _count(training, "phase", "training")
-    )
+    waits = row["waiting"] > 0 and not _count(training, "phase", "training")
+    row["never_assembled"] = waits and not in_progress
     if row["stalled"] or row["never_assembled"]:
         row |= _latest_line(training)
     if row["never_assembled"]:

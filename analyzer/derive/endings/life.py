@@ -69,12 +69,10 @@ def last_lives(
 ) -> list[Life]:
     """Return the last attempt of each worker; `done` is (worker, attempt) → its completion line."""
     attempts, torn_down = last_attempts(tables), reported_later(tables["facts"], tables["sources"])
-    lives = {
-        row["worker"]: Life(
-            row["worker"], row, attempts.get(row["worker"], 0), torn_down=row["worker"] in torn_down
-        )
-        for row in workers.iter_rows(named=True)
-    }
+    lives = {}
+    for row in workers.iter_rows(named=True):
+        worker = row["worker"]
+        lives[worker] = Life(worker, row, attempts.get(worker, 0), torn_down=worker in torn_down)
     for life, row in _of_last_attempts(tables["facts"], lives):
         life.facts[row["key"]].append(row)
     _add_progress(lives.values(), tables, clock, done)
@@ -137,12 +135,12 @@ def _add_presence(lives: Collection[Life], facts: pl.DataFrame) -> None:
 
 def _seen_by_peers(lives: Collection[Life], facts: pl.DataFrame) -> set[str]:
     """Return the tasks that peers show to have run: connected, leader of a connected peer, or in a step."""
-    seen_tasks = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
+    seen = set(facts.filter(key="connected")["value"])
     if any(life.facts["agent_connected"] for life in lives):
-        seen_tasks |= {life.worker for life in lives if life.row["leader"]}
-    specs, trainers = cluster_specs(facts), {life.worker for life in lives if life.row["trains"]}
-    running = [life for life in lives if life.stepped and life.row["trains"]]
+        seen |= {life.worker for life in lives if life.row["leader"]}
+    specs, trainers = cluster_specs(facts), [life for life in lives if life.row["trains"]]
+    running = [life for life in trainers if life.stepped]
     meeting = (life for life in running if life.row["serves"] or life.fact("replicas") not in {None, "1"})
     for spec in distinct(specs.get(life.worker, {}) for life in meeting):
-        seen_tasks |= tasks_of(spec) & trainers
-    return seen_tasks & {life.worker for life in lives}
+        seen |= tasks_of(spec) & {life.worker for life in trainers}
+    return seen

@@ -64,11 +64,8 @@ def _end_of(life: Life) -> tuple[str, bool]:
         closed = closed and closing["of_training"]
     if closed and code in {None, 0, -6}:
         return "finished", True
-    if (
-        raised is not None
-        and raised["type"] not in {"KeyboardInterrupt", "SystemExit"}
-        and code in {None, 1, 255, -6}
-    ):
+    leaves = raised is None or raised["type"] in {"KeyboardInterrupt", "SystemExit"}
+    if raised is not None and not leaves and code in {None, 1, 255, -6}:
         sure = code is not None or _nothing_may_follow(raised, life)
         return ("exception" if raised["own"] else "aborted_by_peer"), sure
     if code is not None:

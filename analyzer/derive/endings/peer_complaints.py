@@ -66,9 +66,8 @@ def accusations(
             accuser = record["worker"]
             if found.worker != accuser or found.kind in _OF_ITSELF:
                 since = lost.setdefault((accuser, found.worker), record["time"] or record["near"])
-                replaced = _replaced(
-                    found, ends.get(accuser), ends, _seconds_between(since, last.get(accuser))
-                )
+                survived = _seconds_between(since, last.get(accuser))
+                replaced = _replaced(found, ends.get(accuser), ends, survived)
                 row = _row(record, found) | {"counts": _counts(record, found, ends) and not replaced}
                 row["went_on"] = _seconds_between(row["time"], last.get(accuser))
                 key = (accuser, found.worker, found.kind)

@@ -30,9 +30,8 @@ def _resumed_workers(
     if None in ends.values():
         return
     others = range_of_others(ends)
-    for life in lifetimes.filter(
-        pl.col("trains") & ~pl.col("own_exception").fill_null(value=False)
-    ).to_dicts():
+    unbroken = pl.col("trains") & ~pl.col("own_exception").fill_null(value=False)
+    for life in lifetimes.filter(unbroken).to_dicts():
         worker = life["worker"]
         last = steps.get((worker, max(1, life["attempts"] or 1)), ())
         if not last or worker not in others or ends[worker] <= others[worker][1]:

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.tables.builders import frame
+from analyzer.tables.grouping import grouped
 
 _OWN_THREADS = r"^collective_ops"
 _SHIFTS = (0, -1, 1, -2, 2, -3, 3)
@@ -25,15 +26,11 @@ def collectives(spans: pl.DataFrame) -> pl.DataFrame:
     if spans.is_empty():
         return frame("collectives", ())
     found = spans.filter((pl.col("kind") == "collective") & pl.col("worker").is_not_null())
-    rows = {
-        str(worker): _number_calls(_without_launches(own))
-        for (worker,), own in found.group_by("worker", maintain_order=True)
-    }
+    by_worker = found.group_by("worker", maintain_order=True)
+    rows = {str(worker): _number_calls(_without_launches(own)) for (worker,), own in by_worker}
     _align(rows)
-    together: dict[tuple[object, ...], list[Row]] = defaultdict(list)
-    for row in (row for own in rows.values() for row in own if row["end"] is not None):
-        together[*_label(row), row["nth"]].append(row)
-    for group in together.values():
+    ended = (row for own in rows.values() for row in own if row["end"] is not None)
+    for group in grouped(((*_label(row), row["nth"]), row) for row in ended).values():
         _compare(group, len(rows))
     return frame("collectives", (_table_row(row) for own in rows.values() for row in own))
 
@@ -82,11 +79,8 @@ def _align(rows: Mapping[str, list[Row]]) -> None:
 
 def _by_order(own: Sequence[Row]) -> dict[str, list[Row]]:
     """Return name → calls that have neither an instance key nor a step."""
-    calls: dict[str, list[Row]] = defaultdict(list)
-    for row in own:
-        if row["instance"] is None and row["step"] is None and row["end"] is not None:
-            calls[row["name"]].append(row)
-    return calls
+    unnumbered = (row for row in own if row["instance"] is None and row["step"] is None)
+    return grouped((row["name"], row) for row in unnumbered if row["end"] is not None)
 
 
 def _overlap(one: Sequence[Row], other: Sequence[Row], shift: int) -> float:
@@ -111,14 +105,10 @@ def _seconds(row: Mapping[str, Any]) -> float:
 
 
 def _table_row(row: Row) -> Row:
-    end = row["end"]
-    cells = {name: row.get(name) for name in ("worker", "source", "name", "instance", "step", "nth", "start")}
-    seconds = None if end is None else _seconds(row)
-    return cells | {
-        "end": end,
-        "seconds": seconds,
+    same = ("worker", "source", "name", "instance", "step", "nth", "start", "end", "last")
+    return {name: row.get(name) for name in same} | {
+        "seconds": None if row["end"] is None else _seconds(row),
         "workers": row.get("workers", 1),
         "shared": row.get("shared", False),
-        "last": row.get("last"),
         "caused_seconds": row.get("caused"),
     }

@@ -78,9 +78,8 @@ def _disjoint(by_kind: Mapping[str, pl.DataFrame]) -> dict[str, list[Interval]]:
     spent = {}
     for kind in SPENT:
         own = by_kind.get(kind)
-        if own is not None and kind == "input":
-            own = own.filter(waits_for_input())
-        intervals = [] if own is None else union(_intervals(own))
+        waited = waits_for_input() if kind == "input" else True
+        intervals = [] if own is None else union(_intervals(own.filter(waited)))
         spent[kind] = difference(intervals, taken)
         taken = union([*taken, *intervals])
     return spent

@@ -50,12 +50,8 @@ def _startup_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[
     let_in = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
     awaited = set(facts.filter(pl.col("key") == "awaits")["value"].to_list()) - let_in
     for life in lives:
-        row = {
-            "barrier": "startup",
-            "worker": life["worker"],
-            "arrived": _arrived_at_startup(life, let_in, awaited),
-        }
-        yield last.get(life["worker"], {}) | row
+        row = {"barrier": "startup", "arrived": _arrived_at_startup(life, let_in, awaited)}
+        yield last.get(life["worker"], {}) | row | {"worker": life["worker"]}
 
 
 def _arrived_at_startup(life: Mapping[str, Any], let_in: set[str], awaited: set[str]) -> bool | None:
@@ -86,13 +82,8 @@ def _step_rows(lives: list[dict[str, Any]], last_shown: Mapping[str, Place]) -> 
         found = last_shown.get(worker)
         where = {"source": found.source, "line": found.line, "time": found.time} if found else {}
         arrived = order[worker] == foremost if worker in order else None
-        yield {
-            "barrier": "step",
-            "place": position(there.epoch, there.step),
-            "worker": worker,
-            "arrived": arrived,
-            **where,
-        }
+        place = position(there.epoch, there.step)
+        yield {"barrier": "step", "place": place, "worker": worker, "arrived": arrived, **where}
 
 
 def _checkpoint_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ files are compared separately because a log may use local time.
 """
 
 from collections.abc import Iterator
+from itertools import product
 from statistics import median_low
 from typing import Any, NamedTuple
 
@@ -39,16 +40,8 @@ def clocks(
     kinds = () if scalars.is_empty() else _KINDS
     found = {kind: _offsets(_marks(scalars, kind, together), workers) for kind in kinds}
     left = set(sources.filter(pl.col("read") != "skipped").select("worker", "kind").iter_rows())
-    trainers = workers.filter("trains")["worker"].to_list()
-    return frame(
-        "clocks",
-        (
-            _row(worker, kind, found.get(kind, {}).get(worker))
-            for worker in trainers
-            for kind in _KINDS
-            if (worker, kind) in left
-        ),
-    )
+    kept = [each for each in product(workers.filter("trains")["worker"], _KINDS) if each in left]
+    return frame("clocks", (_row(worker, kind, found.get(kind, {}).get(worker)) for worker, kind in kept))
 
 
 def _synchronous_workers(workers: pl.DataFrame, facts: pl.DataFrame) -> list[str]:

@@ -57,20 +57,18 @@ _QUANTITIES: Mapping[str, re.Pattern[str]] = {
 
 def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
     """Return one row per worker, tag and origin; `series` pairs values of logs and of event files."""
-    values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS)).with_row_index(
-        "row"
-    )
+    shown = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS)
+    values = scalars.filter(shown).with_row_index("row")
     if values.is_empty():
         return frame("curves", ())
     trainers = workers.filter("trains")["worker"].to_list()
     by_tag: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     rows = [_row(summary, values) for summary in _summaries(values).iter_rows(named=True)]
-    learns = {(row["worker"], row["origin"]) for row in rows if _is_finite_loss(row)}
+    losses = [row for row in rows if row["quantity"] in {"training_loss", "loss"}]
+    learns = {(row["worker"], row["origin"]) for row in losses if row["first_value"] is not None}
     for row in rows:
-        place = row["worker"], row["origin"]
-        row["lost"] &= row["first_value"] is not None or not (
-            place in learns or _EVALUATION.search(row["tag"])
-        )
+        placeholder = (row["worker"], row["origin"]) in learns or _EVALUATION.search(row["tag"])
+        row["lost"] &= row["first_value"] is not None or not placeholder
     lost = Counter((row["worker"], row["origin"]) for row in rows if row["lost"])
     kept = {(row["worker"], row["origin"]) for row in rows if not row["lost"] and _measures_model(row)}
     for row in rows:
@@ -86,10 +84,6 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
             row["logged"] = row["both"] > 0 and row["apart"] == 0 if origin == "event_file" else None
             row["each_writes"] = {"event_file"} == {origin} and {r["worker"] for r in group} >= set(trainers)
     return frame("curves", rows)
-
-
-def _is_finite_loss(row: Mapping[str, Any]) -> bool:
-    return row["quantity"] in {"training_loss", "loss"} and row["first_value"] is not None
 
 
 def _measures_model(row: Mapping[str, Any]) -> bool:
@@ -213,9 +207,7 @@ def _resumed(finite: pl.DataFrame) -> dict[str, Any]:
 
 def _compare_attempts(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> dict[str, Any]:  # noqa: ANN401
     last, first = before.row(-1, named=True), after.row(0, named=True)
-    same = before.filter(
-        pl.col("step").eq_missing(first["step"]) & pl.col("epoch").eq_missing(first["epoch"])
-    )
+    same = before.filter(*(pl.col(name).eq_missing(first[name]) for name in ("step", "epoch")))
     held = same.row(-1, named=True) if same.height else last
     return {
         "resumed_epoch": first["epoch"],
@@ -264,11 +256,7 @@ def _shared_with_events(series: pl.DataFrame) -> dict[tuple[str, str, bool], dic
         summary["apart_share"] = apart.height / own.height
         if apart.height:
             first = apart.row(0, named=True)
-            summary |= {
-                "apart_step": first["step"],
-                "apart_value": first["value"],
-                "apart_printed": first["printed"],
-            }
+            summary |= {f"apart_{name}": first[name] for name in ("step", "value", "printed")}
         found[str(worker), str(tag), False] = found[str(worker), str(written), True] = summary
     return found
 
@@ -304,13 +292,10 @@ def _locally_different(group: Sequence[Mapping[str, Any]], equal: int, shared: i
 
 
 def _first_nonfinite(group: Sequence[dict[str, Any]]) -> None:
-    places = {
-        row["worker"]: (row.get("nonfinite_epoch") or 0, row.get("nonfinite_step") or 0)
-        for row in group
-        if row["nonfinite"]
-    }
-    earliest = min(places.values(), default=(math.inf, math.inf))
-    first = [worker for worker, at in places.items() if at == earliest]
+    """Mark, in place, the local curve that alone was the first with a value that is not finite."""
+    bad = [row for row in group if row["nonfinite"]]
+    places = [(row.get("nonfinite_epoch") or 0, row.get("nonfinite_step") or 0) for row in bad]
+    first = [row["worker"] for row, place in zip(bad, places, strict=True) if place == min(places)]
     for row in group:
         alone = len(group) > 1 and first == [row["worker"]]
         row["nonfinite_first"] = alone and row["scope"] == "local"

@@ -4,12 +4,12 @@ Lines order rows within one source. Across sources (a worker's stdout and stderr
 often there are none.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
+from analyzer.tables.grouping import grouped
 from analyzer.tables.line_numbers import line_numbers
 
 Row = Mapping[str, Any]
@@ -49,16 +49,11 @@ def _precedes(row: Row, other: Row) -> bool:
 
 def last_progress(scalars: pl.DataFrame) -> dict[tuple[str, int], list[Row]]:
     """Return (worker, attempt) → the last progress line of each of its logs."""
-    last = (
-        scalars.select("worker", "attempt", "source", "line", "time")
-        .filter(pl.col("line").is_not_null())
-        .group_by("worker", "attempt", "source", maintain_order=True)
-        .agg(pl.col("line").max(), near=pl.col("time").max(), until=pl.col("time").last())
+    lines = scalars.select("worker", "attempt", "source", "line", "time").drop_nulls("line")
+    last = lines.group_by("worker", "attempt", "source", maintain_order=True).agg(
+        pl.col("line").max(), near=pl.col("time").max(), until=pl.col("time").last()
     )
-    found: dict[tuple[str, int], list[Row]] = defaultdict(list)
-    for row in last.iter_rows(named=True):
-        found[row["worker"], row["attempt"]].append(row)
-    return found
+    return grouped(((row["worker"], row["attempt"]), row) for row in last.iter_rows(named=True))
 
 
 def last_telling(records: Sequence[Row]) -> Row | None:
@@ -76,19 +71,10 @@ def _is_fragment(line: str) -> bool:
 
 def printed_after_end(rows: pl.DataFrame, lifetimes: pl.DataFrame) -> pl.Series:
     """Return for each row whether it was certainly printed after its worker reported completion."""
-    ended = lifetimes.filter(pl.col("end_line").is_not_null())
-    ends = {
-        row["worker"]: {
-            "source": row["end_source"],
-            "line": row["end_line"],
-            "near": None,
-            "until": row["end_time"],
-        }
-        for row in ended.iter_rows(named=True)
-    }
-    places = rows.select(pl.col("^(worker|source|line|time|near)$"))
-    behind = [
-        bool((end := ends.get(row["worker"])) and comes_after(row, end))
-        for row in places.iter_rows(named=True)
-    ]
+    ended = lifetimes.drop_nulls("end_line").select(
+        "worker", source="end_source", line="end_line", near=pl.lit(None), until="end_time"
+    )
+    ends = {row["worker"]: row for row in ended.iter_rows(named=True)}
+    places = rows.select(pl.col("^(worker|source|line|time|near)$")).iter_rows(named=True)
+    behind = [bool((end := ends.get(row["worker"])) and comes_after(row, end)) for row in places]
     return pl.Series("printed_after_end", behind, dtype=pl.Boolean)

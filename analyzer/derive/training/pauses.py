@@ -16,6 +16,7 @@ from analyzer.model.run import Tables
 from analyzer.model.schema import VALIDATION
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
+from analyzer.tables.grouping import grouped
 from analyzer.tables.intervals import union
 from analyzer.tables.step_times import busiest
 
@@ -89,21 +90,12 @@ def _longest(own: Sequence[_Pause]) -> list[_Pause]:
 
 def _compilations(tables: Tables) -> Iterator[tuple[str, str, float, float]]:
     """Yield (worker, source, start, end) of each compilation; overlapping ones are merged."""
-    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for worker, source, start, end in (
-        *_traced_compilations(tables["spans"]),
-        *_slow_operations(tables["records"]),
-    ):
-        found.setdefault((worker, source), []).append((start, end))
+    compiled = (pl.col("kind") == "compile") & pl.col("absolute") & (pl.col("end") > pl.col("start"))
+    traced = tables["spans"].filter(compiled).drop_nulls("worker").select("worker", "source", "start", "end")
+    every = (*traced.iter_rows(), *_slow_operations(tables["records"]))
+    found = grouped(((worker, source), (start, end)) for worker, source, start, end in every)
     for (worker, source), intervals in found.items():
         yield from ((worker, source, start, end) for start, end in union(intervals))
-
-
-def _traced_compilations(spans: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
-    """Yield (worker, source, start, end) of each compilation in a trace whose times are absolute."""
-    compiled = (pl.col("kind") == "compile") & pl.col("absolute") & (pl.col("end") > pl.col("start"))
-    rows = spans.filter(compiled).drop_nulls("worker")
-    yield from rows.select("worker", "source", "start", "end").iter_rows()
 
 
 def _slow_operations(records: pl.DataFrame) -> Iterator[tuple[str, str, float, float]]:
@@ -124,10 +116,8 @@ def _dated_steps(scalars: pl.DataFrame) -> dict[tuple[str, str], list[_Step]]:
     )
     places = ["worker", "source", "attempt", pl.col("epoch").fill_null(0), "step"]
     first = training.group_by(places, maintain_order=True).agg(pl.col("time").min())
-    found: dict[tuple[str, str], list[_Step]] = {}
     rows = first.sort("time", maintain_order=True).select("worker", "source", "time", "epoch", "step")
-    for worker, source, *step in rows.iter_rows():
-        found.setdefault((worker, source), []).append(_Step(*step))
+    found = grouped(((worker, source), _Step(*step)) for worker, source, *step in rows.iter_rows())
     most = busiest((worker, source, len(steps)) for (worker, source), steps in found.items())
     return {place: found[place] for place in most.items()}
 

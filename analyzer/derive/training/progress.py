@@ -91,11 +91,8 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
         return {}
     from_log = pl.col("origin") != "event_file"
     beside = pl.col("tag").str.contains(f"^(?:epoch_|checkpoint_step$)|{VALIDATION}")
-    steps = (
-        scalars.select("worker", "attempt", "tag", *Place._fields)
-        .filter(pl.col("worker").is_not_null() & ~beside)
-        .with_columns(from_log=from_log)
-    )
+    shown = scalars.select("worker", "attempt", "tag", *Place._fields, from_log=from_log)
+    steps = shown.filter(pl.col("worker").is_not_null() & ~beside)
     last = steps.unique(["worker", "attempt", "from_log"], keep="last", maintain_order=True)
     places = sorted(last.iter_rows(named=True), key=itemgetter("from_log"))
     return {
@@ -111,11 +108,7 @@ def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.
     """
     trainers = lifetimes.filter("trains").select("worker")
     stated = facts.filter(key="steps_per_epoch").select("worker", steps=pl.col("value").cast(pl.Int64))
-    counted = scalars.filter(
-        pl.col("origin").is_in(["fit", "loop"])
-        & pl.col("epoch").is_not_null()
-        & pl.col("steps").is_not_null()
-    )
+    counted = scalars.filter(pl.col("origin").is_in(["fit", "loop"])).drop_nulls(["epoch", "steps"])
     kinds = (_first_steps(rows.join(trainers, on="worker", how="semi")) for rows in (counted, stated))
     steps = max(kinds, key=len)
     short = [worker for worker, (least, _) in range_of_others(steps).items() if steps[worker] < least]
@@ -124,10 +117,9 @@ def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.
 
 def _first_steps(rows: pl.DataFrame) -> dict[str, int]:
     """Return worker → `steps` of its first row."""
-    if rows.is_empty():
-        return {}
-    first = rows.group_by("worker", maintain_order=True).agg(pl.col("steps").first())
-    return dict(first.select("worker", "steps").iter_rows())
+    return dict(
+        rows.unique("worker", keep="first", maintain_order=True).select("worker", "steps").iter_rows()
+    )
 
 
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
@@ -172,9 +164,8 @@ def completion_lines(
     with_step: Counter[tuple[str, int]] = Counter()
     for row in plain.iter_rows(named=True):
         whole, sentences = row["text"], _SENTENCE_END.split(row["text"])
-        if (done.is_in(whole) and not not_done.is_in(whole)) or any(
-            trained.is_in(sentence) and not not_done.is_in(sentence) for sentence in sentences
-        ):
+        of_training = any(trained.is_in(each) and not not_done.is_in(each) for each in sentences)
+        if of_training or (done.is_in(whole) and not not_done.is_in(whole)):
             life = row["worker"], row["attempt"]
             with_step[life] += row["kind"] == "progress"
             if row["kind"] == "progress" and _NAMES_EPOCH.search(whole):
@@ -193,20 +184,16 @@ def _is_last(row: Row, step: Row) -> bool | None:
 
 def last_attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
     """Return worker → number of its last attempt in logs and event files."""
-    logged_attempts = pl.concat(
-        [tables[table].select("worker", "attempt") for table in ("records", "scalars")]
-    )
-    logged_attempts = logged_attempts.filter(pl.col("worker").is_not_null())
-    return dict(logged_attempts.group_by("worker").agg(pl.col("attempt").max()).iter_rows())
+    logged = pl.concat([tables[table].select("worker", "attempt") for table in ("records", "scalars")])
+    return dict(logged.drop_nulls("worker").group_by("worker").agg(pl.col("attempt").max()).iter_rows())
 
 
 def times_seen(sources: pl.DataFrame, clock: CommonClock) -> dict[str, tuple[float | None, float | None]]:
     """Return worker → first and last time in its logs and event files, or without any, in its recording."""
     known: dict[tuple[bool, str], list[float]] = defaultdict(list)
     timed = sources.filter(pl.col("kind").is_in(["log", "event_file", "recording"]))
-    for worker, source, kind, *ends in timed.select(
-        "worker", "source", "kind", "first_time", "last_time"
-    ).iter_rows():
+    rows = timed.select("worker", "source", "kind", "first_time", "last_time").iter_rows()
+    for worker, source, kind, *ends in rows:
         times = (clock.time(worker, source, end) for end in ends)
         known[kind != "recording", worker].extend(time for time in times if time is not None)
     ordered = sorted(known.items(), key=lambda item: item[0][0])

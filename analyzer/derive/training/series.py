@@ -21,12 +21,8 @@ def series(scalars: pl.DataFrame) -> pl.DataFrame:
         return frame("series", ())
     written = pl.col("origin") == "event_file"
     wanted = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS) & (pl.col("origin") != GAUGE)
-    values = (
-        scalars.filter(wanted)
-        .with_row_index("row")
-        .unique([*_OWN, "tag", "origin", "epoch", "step"], keep="last")
-        .sort("row")
-    )
+    place = [*_OWN, "tag", "origin", "epoch", "step"]
+    values = scalars.filter(wanted).with_row_index("row").unique(place, keep="last").sort("row")
     logs = values.filter(~written).with_row_index("log")
     events = values.filter(written).with_row_index("event")
     if not logs.height or not events.height:
@@ -40,13 +36,8 @@ def series(scalars: pl.DataFrame) -> pl.DataFrame:
         value="exact",
         time=pl.coalesce("at", "time"),
     )
-    return _as_table(
-        [
-            both,
-            logs.join(pairs, on="log", how="anti").with_columns(printed="value"),
-            events.join(pairs, on="event", how="anti"),
-        ]
-    )
+    only_logged = logs.join(pairs, on="log", how="anti").with_columns(printed="value")
+    return _as_table([both, only_logged, events.join(pairs, on="event", how="anti")])
 
 
 def _by_step(logs: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:

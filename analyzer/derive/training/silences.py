@@ -13,6 +13,7 @@ from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
+from analyzer.tables.grouping import grouped
 
 SHORTEST = 5.0
 """Minimum length of a silence in seconds."""
@@ -76,13 +77,10 @@ def _times(scalars: pl.DataFrame) -> Times:
     """Return the last time and longest pause of each attempt, per kind of file."""
     kind = pl.when(pl.col("origin") == "event_file").then(pl.lit("event_file")).otherwise(pl.lit("log"))
     dated = scalars.filter(pl.col("worker").is_not_null() & pl.col("time").is_not_null())
-    grouped = dated.group_by("worker", "attempt", kind.alias("kind"), maintain_order=True).agg(
-        pl.col("time").max(), longest=pl.col("time").unique().sort().diff().max()
+    kinds = dated.group_by("worker", "attempt", kind.alias("kind"), maintain_order=True).agg(
+        pl.col("time").max(), longest=pl.col("time").unique().sort().diff().max().fill_null(0.0)
     )
-    found: dict[tuple[str, int], list[tuple[str, float, float]]] = {}
-    for worker, attempt, name, last, longest in grouped.iter_rows():
-        found.setdefault((worker, attempt), []).append((name, last, longest or 0.0))
-    return found
+    return grouped(((worker, attempt), (name, *times)) for worker, attempt, name, *times in kinds.iter_rows())
 
 
 def _last_progress(life: Mapping[str, Any], times: Times, clock: CommonClock) -> tuple[float | None, float]:

@@ -14,6 +14,7 @@ import polars as pl
 
 from analyzer.model.schema import VALIDATION
 from analyzer.tables.builders import frame
+from analyzer.tables.grouping import grouped
 from analyzer.tables.step_times import step_times
 
 _READ = ("worker", "attempt", "source", "tag", "step", "time", "origin")
@@ -83,10 +84,8 @@ def _steps(dated: pl.DataFrame) -> dict[str, list[Timed]]:
     """Return worker → step times, from the source with the most dates; unlogged steps share a gap evenly."""
     shown = ~pl.col("tried") & pl.col("step").is_not_null()
     steps = dated.filter(shown & (pl.col("origin") != "fit") & ~pl.col("tag").str.starts_with("epoch_"))
-    found: dict[str, list[Timed]] = {}
-    for worker, *timed in step_times(steps, ["attempt"]).select("worker", "step", "seconds").iter_rows():
-        found.setdefault(worker, []).append(Timed(*timed))
-    return found
+    times = step_times(steps, ["attempt"]).select("worker", "step", "seconds")
+    return grouped((worker, Timed(*timed)) for worker, *timed in times.iter_rows())
 
 
 def _downsampled(timed: Sequence[Timed]) -> list[Timed]:

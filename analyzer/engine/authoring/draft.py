@@ -14,6 +14,7 @@ from analyzer.engine.authoring.draft_text import LineTemplate, rule_text
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.tables.common_steps import last_common_lines
+from analyzer.tables.grouping import grouped
 
 MAX_LINES = 3
 """Maximum number of lines that a draft looks for; more would fit only the one run."""
@@ -38,7 +39,8 @@ def draft(tables: Tables, run: str, rule_id: str, explains: Sequence[str] = ()) 
 
     `explains` are causes found in the run which the new rule is to explain.
     """
-    found = _telling(tables, _alarming(tables)) or _telling(tables, _last_plain(tables))
+    alarming = pl.col("level").is_in(["W", "E", "F"]) | (pl.col("kind") == "traceback")
+    found = _telling(tables, _before_the_end(tables, alarming)) or _telling(tables, _last_plain(tables))
     if not found:
         return None
     best = max(found, key=lambda each: each.score)
@@ -62,20 +64,13 @@ def _most_telling(found: Iterable[Telling], best: Telling) -> list[Telling]:
     return sorted(foremost, key=lambda each: int(each.row["line"]))
 
 
-def _alarming(tables: Tables) -> list[_Row]:
-    """Return warnings, errors and tracebacks, up to their worker's completion line."""
-    return _before_the_end(tables, pl.col("level").is_in(["W", "E", "F"]) | (pl.col("kind") == "traceback"))
-
-
 def _last_plain(tables: Tables) -> list[_Row]:
     """Return the last plain lines that only one of several workers has."""
     rows = _before_the_end(tables, pl.col("kind") == "plain")
     templates = [template_of(_error_line(row["text"])) for row in rows]
     workers = _workers_by_template(rows, templates)
-    own: dict[str, list[_Row]] = {}
-    for row, template in zip(rows, templates, strict=True):
-        if len(workers[template]) == 1:
-            own.setdefault(row["source"], []).append(row)
+    alone = (row for row, each in zip(rows, templates, strict=True) if len(workers[each]) == 1)
+    own = grouped((row["source"], row) for row in alone)
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1
     return [row for lines in own.values() for row in lines[-MAX_LINES:]] if several else []
 
@@ -115,10 +110,7 @@ def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
 
 def _places(table: pl.DataFrame) -> dict[str, list[int]]:
     """Return source → its lines that a table refers to."""
-    places: dict[str, list[int]] = {}
-    for source, line in table.select("source", "line").drop_nulls().iter_rows():
-        places.setdefault(source, []).append(line)
-    return places
+    return grouped(table.select("source", "line").drop_nulls().iter_rows())
 
 
 def _covers(row: _Row, places: dict[str, list[int]]) -> bool:
@@ -139,18 +131,13 @@ def _routine_lines(tables: Tables, telling: set[str], first: _Row) -> dict[str, 
 
     A worker without routine lines gets a line of progress, so that the case has a log of each worker.
     """
-    plain = tables["records"].filter(
-        pl.col("worker").is_not_null() & pl.col("kind").is_in(["plain", "progress"])
-    )
+    plain = tables["records"].drop_nulls("worker").filter(pl.col("kind").is_in(["plain", "progress"]))
     workers = tables["records"]["worker"].drop_nulls().unique(maintain_order=True)
     kept: dict[str, list[str]] = {worker: [] for worker in workers}
     for row in plain.iter_rows(named=True):
         before = row["source"] == first["source"] and row["line"] < first["line"]
-        if (
-            (before or row["worker"] != first["worker"])
-            and template_of(_error_line(row["text"])) not in telling
-            and row["text"].isprintable()
-        ):
+        routine = template_of(_error_line(row["text"])) not in telling and row["text"].isprintable()
+        if routine and (before or row["worker"] != first["worker"]):
             kept[row["worker"]].append(row["text"][:400])
     return {worker: lines[-_MAX_ROUTINE_LINES:] or [_ANY_STEP] for worker, lines in kept.items()}
 

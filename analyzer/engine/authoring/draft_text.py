@@ -1,7 +1,7 @@
 """Writes a draft as a rule file; the author must replace each TODO, which `lint` rejects."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import regex
@@ -24,12 +24,8 @@ class LineTemplate(NamedTuple):
     @property
     def parts(self) -> list[str]:
         """Return the parts of the message that are equal in every run."""
-        message = (
-            self.template.partition("] ")[2]
-            if "] " in self.line and _PREFIX.match(self.line)
-            else self.template
-        )
-        parts = literals_between(message)
+        prefixed = "] " in self.line and _PREFIX.match(self.line)
+        parts = literals_between(self.template.partition("] ")[2] if prefixed else self.template)
         while len(parts) > 1 and not re.search(r"[A-Za-z]{2}", parts[0]):
             parts.pop(0)
         return parts
@@ -90,12 +86,8 @@ class _Files(dict[str, str]):
     """The logs of a case, file name → text."""
 
     def __init__(self, lines: Mapping[str, Sequence[str]]) -> None:
-        super().__init__(_contents(lines))
-
-
-def _contents(lines: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    for worker, texts in sorted(lines.items()):
-        yield f"{worker.replace(':', '-')}.log", "\n".join(texts) + "\n"
+        names = {worker: f"{worker.replace(':', '-')}.log" for worker in sorted(lines)}
+        super().__init__({name: "\n".join(lines[worker]) + "\n" for worker, name in names.items()})
 
 
 class _Dumper(yaml.SafeDumper):

@@ -28,16 +28,13 @@ def load(directories: Sequence[Path]) -> RulePack:
     """
     files = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
     described = {file: read(file, _name(file, directories)) for file in files}
-    documents, worded = _rules_and_messages(described)
-    known = messages.messages(worded)
+    worded = {file for file in described if file.parent.name == messages.FOLDER}
+    known = messages.messages(document for file, document in described.items() if file in worded)
+    documents = {file: document for file, document in described.items() if file not in worded}
     stated = _causes(document for file, document in documents.items() if file.name == _CAUSES)
     causes = {cause: text["means"] for cause, text in stated.items()}
-    written = [
-        each
-        for file, document in documents.items()
-        if file.name not in _NO_RULES
-        for each in _parts(document, causes)
-    ]
+    of_rules = [document for file, document in documents.items() if file.name not in _NO_RULES]
+    written = [each for document in of_rules for each in _parts(document, causes)]
     ids = [str(document.data.get("id")) for document in written]
     rules = [rule for document in written if (rule := _checked(document, ids, causes))]
     overlays = [document for file, document in documents.items() if file.name == overlay.NAME]
@@ -52,13 +49,6 @@ def load(directories: Sequence[Path]) -> RulePack:
     tuned = overlay.with_overlays(sorted(rules, key=lambda rule: rule.id), overlays)
     applied = ", ".join(each.file for each in overlays)
     return RulePack(tuple(tuned), causes, _digest(files), applied, packs, known, machine, renamed)
-
-
-def _rules_and_messages(documents: Mapping[Path, Document]) -> tuple[dict[Path, Document], list[Document]]:
-    """Return (file → document without the message files, message documents)."""
-    worded = {file for file in documents if file.parent.name == messages.FOLDER}
-    rest = {file: document for file, document in documents.items() if file not in worded}
-    return rest, [documents[file] for file in documents if file in worded]
 
 
 def _causes(documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:

@@ -1,7 +1,7 @@
 """Loads message files from `messages/`; each message is tested with its own example."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import regex
@@ -52,16 +52,21 @@ def _faults(message: Message, body: Mapping[str, object]) -> Iterable[tuple[str,
         yield "as", "`as` names the key of the fact"
     if message.states == "fact" and min(map(len, message.literals)) < _SHORTEST_FACT:
         yield "any_of", f"the fixed words of a fact have {_SHORTEST_FACT} characters or more"
-    if fault := _example_fault(message.literals, message.regex, str(body["example"])):
+    example = str(body["example"])
+    holds = any(literal.lower() in example.lower() for literal in message.literals)
+    searched = message.regex and expression(message.literals, message.regex)
+    if fault := example_fault(example, searched, holds=holds):
         yield "example", fault
 
 
-def _example_fault(literals: Sequence[str], own: str | None, example: str) -> str:
-    """Return why a message does not match its example; empty if it does."""
-    if not any(literal.lower() in example.lower() for literal in literals):
+def example_fault(example: str, searched: str | None, *, holds: bool) -> str | None:
+    """Return why an example does not match; `holds` is whether it holds one of the fixed words."""
+    if not holds:
         return "the example holds none of `any_of`"
     try:
-        found = regex.search(expression(literals, own), example, regex.DOTALL, timeout=1.0)
-    except (regex.error, TimeoutError) as error:
-        return f"invalid regex: {error or 'it takes more than a second on its own example'}"
-    return "" if own is None or found else "the example is not matched by `regex`"
+        found = searched is None or regex.search(searched, example, regex.DOTALL, timeout=1.0)
+    except regex.error as error:
+        return f"invalid regex: {error}"
+    except TimeoutError:
+        return "`regex` takes more than a second on its own example"
+    return None if found else "the example is not matched by `regex`"

@@ -72,11 +72,9 @@ def _columns(given: Schema, key: str, table: str) -> Schema:
 
 
 def _where(table: str) -> Schema:
-    conditions = {
-        column.name: {"description": column.meaning, "$ref": f"#/$defs/{column.type}"}
-        for column in TABLES[table]
-    }
-    return _map(f"column of {table}", conditions)
+    columns = [(column, f"#/$defs/{column.type}") for column in TABLES[table]]
+    tests = {column.name: {"description": column.meaning, "$ref": test} for column, test in columns}
+    return _map(f"column of {table}", tests)
 
 
 def _map(noun: str, properties: Schema) -> Schema:

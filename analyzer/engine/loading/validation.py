@@ -10,6 +10,7 @@ import regex
 
 from analyzer.engine import placeholder_texts
 from analyzer.engine.conditions import NUMERIC
+from analyzer.engine.loading.messages import example_fault
 from analyzer.engine.rule_types import Rule, Signal
 from analyzer.model.findings import Role
 from analyzer.model.run import Pattern
@@ -91,15 +92,11 @@ def _check_refuted(document: Document, rule: Rule) -> None:
     """Add a fault for unknown names in `refuted_by`, and for a cause that needs `refuted_by` but has none."""
     for index, name in enumerate(rule.refuted_by):
         document.known(("refuted_by", index), name, rule.signals, "signal of this rule")
-    absent = [
-        name
-        for name in sorted(rule.when.wanted & rule.signals.keys())
-        if rule.signals[name].kind == "absence"
-    ]
+    wanted = sorted(rule.when.wanted & rule.signals.keys())
+    absent = next((name for name in wanted if rule.signals[name].kind == "absence"), None)
     if absent and rule.role is Role.CAUSE and not rule.refuted_by:
-        document.fault(
-            ("when",), f"rests on an absence, `{absent[0]}`, and no `refuted_by` says what speaks against it"
-        )
+        fault = f"rests on an absence, `{absent}`, and no `refuted_by` says what speaks against it"
+        document.fault(("when",), fault)
 
 
 def _check_signal(document: Document, rule: Rule, signal: Signal) -> None:
@@ -147,19 +144,10 @@ def _polars_fault(pattern: str) -> str | None:
 
 
 def _pattern_fault(pattern: Pattern, example: str) -> str | None:
-    if not any(literal in example for literal in pattern.literals):
-        return "the example holds none of `any_of`"
-    if pattern.regex is None:
-        return None
-    try:
-        found = regex.search(pattern.regex, example, regex.DOTALL, timeout=1.0)
-    except regex.error as error:
-        return f"invalid regex: {error}"
-    except TimeoutError:
-        return "`regex` takes more than a second on its own example"
-    if not found:
-        return "the example is not matched by `regex`"
-    taken = sorted(_TAKEN & found.groupdict().keys())
+    holds = any(literal in example for literal in pattern.literals)
+    if fault := example_fault(example, pattern.regex, holds=holds):
+        return fault
+    taken = sorted(_TAKEN & (_groups(pattern) or set()))
     return f"`regex` has a group `{taken[0]}`, which is the name of a column of matches" if taken else None
 
 
@@ -184,30 +172,18 @@ def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -
     for name, column in placeholder_texts.placeholders(text):
         if name in {"subject", "everywhere", "others", "victims"} and column is None:
             continue
-        table = {"life": "lifetimes", "job": "job"}.get(name) or (
-            rule.signals[name].table if name in rule.signals else None
-        )
+        signal = rule.signals.get(name)
+        table = {"life": "lifetimes", "job": "job"}.get(name) or (signal and signal.table)
         if table is None:
             document.known(path, name, rule.signals, "signal of this rule")
-        elif not _is_broken(rule, name):
-            noun = f"column of {table} and no group of its regex"
-            document.known(path, str(column), _placeholder_columns(rule, name, table), noun)
+        elif (groups := _groups(signal.pattern if signal else None)) is not None:
+            known = {column.name for column in TABLES[table]} | groups | {"count"}
+            document.known(path, str(column), known, f"column of {table} and no group of its regex")
 
 
-def _is_broken(rule: Rule, name: str) -> bool:
-    """Return True if the regex of a signal is invalid, a fault of its own; its groups are unknown."""
-    pattern = rule.signals[name].pattern if name in rule.signals else None
+def _groups(pattern: Pattern | None) -> set[str] | None:
+    """Return the named groups of a pattern's regex; None if it is invalid, which is a fault of its own."""
     try:
-        return bool(pattern and pattern.regex and not regex.compile(pattern.regex))
+        return set(regex.compile(pattern.regex).groupindex) if pattern and pattern.regex else set()
     except regex.error:
-        return True
-
-
-def _placeholder_columns(rule: Rule, name: str, table: str) -> set[str]:
-    columns = {column.name for column in TABLES[table]}
-    pattern = rule.signals[name].pattern if name in rule.signals else None
-    try:
-        groups = set(regex.compile(pattern.regex).groupindex) if pattern and pattern.regex else set()
-    except regex.error:
-        groups = set()
-    return columns | groups | {"count"}
+        return None
