@@ -33,19 +33,13 @@ def _table(table: str, outputs: Sequence[SourceRows]) -> pl.DataFrame:
 
 
 def _source_row(output: SourceRows) -> dict[str, Any]:
-    source = output.source
+    source, same = output.source, ("bytes", "lines", "first_time", "last_time", "read", "reason", "thinned")
     return {
         "source": source.name,
         "kind": source.kind_name or source.kind.value,
         "worker": source.worker,
         "attempt": source.attempt,
-        "bytes": output.bytes,
-        "lines": output.lines,
-        "first_time": output.first_time,
-        "last_time": output.last_time,
-        "read": output.read,
-        "reason": output.reason,
-        "thinned": output.thinned,
+        **{name: getattr(output, name) for name in same},
     }
 
 
@@ -56,17 +50,13 @@ def require_readable(run: RunDir, sources: pl.DataFrame) -> None:
         NothingReadable: none could be, or all are empty.
 
     """
-    opened = sources.filter(sources["read"] != "skipped")
+    opened, count = sources.filter(sources["read"] != "skipped"), len(run.sources)
     if not opened.height:
         reasons = sorted(set(sources["reason"].to_list()))
-        count = len(run.sources)
         which = "nothing in it" if count == 1 else f"none of its {count} files"
         raise NothingReadable(f"{run.name}: {which} could be read ({'; '.join(reasons[:3])})")
     if not opened["bytes"].sum():
-        raise NothingReadable(f"{run.name}: {_all_empty(opened.height, len(run.sources))}")
-
-
-def _all_empty(opened: int, files: int) -> str:
-    if opened < files:
-        return f"of its {files} files, only {opened} could be read, and nothing is in them"
-    return "the file is empty" if files == 1 else f"all {files} files are empty"
+        what = "the file is empty" if count == 1 else f"all {count} files are empty"
+        if opened.height < count:
+            what = f"of its {count} files, only {opened.height} could be read, and nothing is in them"
+        raise NothingReadable(f"{run.name}: {what}")

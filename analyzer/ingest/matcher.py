@@ -60,9 +60,8 @@ class Matcher:
         self.messages = messages
         self.facts = {f"fact/{message.id}": message for message in messages.stating("fact")}
         """Pattern id → the message that states a fact."""
-        stated = (
-            Pattern(id_, m.literals, m.expression if m.regex else None) for id_, m in self.facts.items()
-        )
+        facts = self.facts.items()
+        stated = [Pattern(id_, m.literals, m.expression if m.regex else None) for id_, m in facts]
         patterns = [*patterns, *stated]
         self.patterns = {pattern.id: pattern for pattern in patterns}
         self.slow: set[str] = set()

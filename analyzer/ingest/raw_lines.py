@@ -44,7 +44,11 @@ def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int], bud
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     key = name.removeprefix(f"{source.name}#") if name != source.name else None
-    return _texts(found if key is None else [each for each in found if each.key == key], numbers)
+    wanted = [text for each in found if key in {None, each.key} for text in each.lines if text[0] in numbers]
+    texts: dict[int, list[str]] = {}
+    for line in lines(wanted):
+        texts.setdefault(line.number, []).append(line.text)
+    return texts
 
 
 def _streams_near(path: Path, numbers: set[int], budget: Budget) -> list[Stream]:
@@ -70,23 +74,14 @@ def _numbered(file_blocks: Iterable[bytes], near: set[int], style: Style | None)
     for block in file_blocks:
         count = block.count(b"\n")
         if headings or any(number <= each <= number + count for each in near):
-            numbered = enumerate(_text(block).removesuffix("\n").split("\n"), number)
-            yield from (
-                each for each in numbered if each[0] in near or (headings and below_headings(each[1]))
-            )
+            for at, line in enumerate(_text(block).removesuffix("\n").split("\n"), number):
+                if at in near or (headings and below_headings(line)):
+                    yield at, line
         number += count
 
 
 def _text(block: bytes) -> str:
     return block.decode("utf-8", "replace")
-
-
-def _texts(found: Collection[Stream], numbers: set[int]) -> Lines:
-    texts: dict[int, list[str]] = {}
-    for stream in found:
-        for line in lines((number, text) for number, text in stream.lines if number in numbers):
-            texts.setdefault(line.number, []).append(line.text)
-    return texts
 
 
 def line_templates(run: RunDir) -> frozenset[str]:

@@ -29,6 +29,10 @@ _TIMES = ("time", "near")
 """Columns that hold a time in the tables of logs."""
 
 
+def _shifted(times: Sequence[float | None], seconds: float) -> list[float | None]:
+    return [None if time is None else time + seconds for time in times]
+
+
 def is_time(seconds: float) -> bool:
     """Return whether a number of seconds since the epoch is a time up to the year 9999."""
     return 0 <= seconds < MAX_TIME
@@ -102,15 +106,10 @@ class SourceRows:
         for row in chain.from_iterable(self.rows.values()):
             row.update({key: row[key] + seconds for key in _TIMES if row.get(key) is not None})
         for table, columns in self.columns.items():
-            moved = {
-                key: [None if time is None else time + seconds for time in columns[key]]
-                for key in _TIMES
-                if key in columns
-            }
+            times = {key: columns[key] for key in _TIMES if key in columns}
+            moved = {key: _shifted(cells, seconds) for key, cells in times.items()}
             self.columns[table] = {**columns, **moved}
-        self.first_time, self.last_time = (
-            None if time is None else time + seconds for time in (self.first_time, self.last_time)
-        )
+        self.first_time, self.last_time = _shifted((self.first_time, self.last_time), seconds)
 
     def add_damage(
         self, what: str, *, offset: int | None = None, length: int | None = None, line: int | None = None

@@ -163,10 +163,8 @@ def _documents(path: Path) -> list[Entry] | None:
 
     try:
         loader, data = getattr(yaml, "CSafeLoader", yaml.SafeLoader), path.read_bytes()
-        events = islice(yaml.parse(data, loader), MAX_YAML_EVENTS + 1)
-        if any(
-            number == MAX_YAML_EVENTS or isinstance(e, yaml.AliasEvent) for number, e in enumerate(events)
-        ):
+        events = enumerate(islice(yaml.parse(data, loader), MAX_YAML_EVENTS + 1))
+        if any(number == MAX_YAML_EVENTS or isinstance(each, yaml.AliasEvent) for number, each in events):
             return None
         documents = json.loads(json.dumps(list(yaml.load_all(data, loader)), default=str))
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -193,8 +191,7 @@ def _column(header: Sequence[str], names: Sequence[str]) -> int | None:
     A path before the name is ignored: `resource.labels.pod_name` counts as `pod_name`.
     """
     last = [column.rpartition(".")[2] for column in header]
-    found = (each.index(name) for name in names for each in (header, last) if name in each)
-    return next(found, None)
+    return next((each.index(name) for name in names for each in (header, last) if name in each), None)
 
 
 def _oldest_first(entries: Sequence[Entry]) -> Export:

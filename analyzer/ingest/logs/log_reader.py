@@ -39,12 +39,10 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
 
     """
     matcher.begin_file()
-    if scan is None:
-        selection, damage, broken_at = scan_log(
-            source, lambda: matcher.prefilter, no_progress, Sampling(), Budget()
-        )
-    else:
-        selection, damage, broken_at = scan(source)
+    scanned = scan or (
+        lambda log: scan_log(log, lambda: matcher.prefilter, no_progress, Sampling(), Budget())
+    )
+    selection, damage, broken_at = scanned(source)
     outputs = _read_selection(source, selection, matcher)
     for output in outputs if damage else ():
         output.add_damage(damage)
@@ -113,11 +111,11 @@ def _stream_source(source: Source, key: str | None, streams_in_all: int) -> Sour
     """Return the source for one stream: the file itself, or a part named after its worker."""
     if key is None:
         return source
+    if streams_in_all == 1 and worker_of(source.name, Kind.OTHER):
+        return source
     is_number = key.isdecimal() and len(key) < _MAX_DIGITS
     worker = f"worker:{int(key)}" if is_number else worker_of(key)
     name = f"{source.name}#{key}" if streams_in_all > 1 else source.name
-    if streams_in_all == 1 and worker_of(source.name, Kind.OTHER):
-        return source
     return source._replace(name=name, worker=worker or source.worker)
 
 

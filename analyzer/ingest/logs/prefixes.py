@@ -62,15 +62,10 @@ class Head(NamedTuple):
     text: str
 
 
-def _undated(line: str) -> Head | None:
-    match = _UNDATED.match(line)
-    return Head("cpp", None, match[1], _basename(match[2]), match[4]) if match else None
-
-
 def head(line: str, year: int) -> Head | None:
     """Parse the prefix of a line, None if it has none; `year` completes styles without one."""
     first = line[:1]
-    if first in "IWEFD" and (found := _absl(line) or _glog(line, year) or _undated(line)):
+    if first in "IWEFD" and (found := _letter_first(line, year)):
         return found
     if first.isdigit():
         if match := _CLASSIC.match(line):
@@ -97,11 +92,13 @@ def _year_last(match: re.Match[str]) -> Head | None:
 
 
 def _clock_or_syslog(line: str, year: int) -> Head | None:
+    """Parse a time of day without a date, or a line of syslog, journalctl or `dmesg -T` (with a year)."""
     if match := _CLOCK.match(line):
         return _dated(None, match[1])
-    if line[:1] in "[JFMASONDTW" and (match := _SYSLOG.match(line)):
-        return _syslog(match, year)
-    return None
+    if line[:1] not in "[JFMASONDTW" or not (match := _SYSLOG.match(line)):
+        return None
+    time = calendar_time(match["month"], match["day"], match["clock"], match["year"] or year)
+    return None if time is None else Head("plain", time, None, None, match["text"])
 
 
 def _json(line: str) -> Head | None:
@@ -113,24 +110,16 @@ def _json(line: str) -> Head | None:
     return Head("plain", time, LEVEL_NAMES[level[1].upper()] if level else None, None, line)
 
 
-def _syslog(match: re.Match[str], year: int) -> Head | None:
-    """Parse a line of syslog, journalctl or `dmesg -T` (which includes the year)."""
-    time = calendar_time(match["month"], match["day"], match["clock"], match["year"] or year)
-    return None if time is None else Head("plain", time, None, None, match["text"])
-
-
-def _absl(line: str) -> Head | None:
+def _letter_first(line: str, year: int) -> Head | None:
+    """Parse the prefixes of absl and glog, whose level comes first, and of TensorFlow before 1.1."""
     if match := _ABSL.match(line):
         return Head("cpp", float(match[2]), match[1], _basename(match[3]), match[5])
-    return None
-
-
-def _glog(line: str, year: int) -> Head | None:
     if match := _GLOG.match(line):
         time = seconds(f"{year}-{match[2]}-{match[3]} {match[4]}")
         kind = "python" if match[5].endswith(".py") else "cpp"  # absl's Python logger writes the same prefix
         return Head(kind, time, match[1], _basename(match[5]), match[7])
-    return None
+    match = _UNDATED.match(line)
+    return Head("cpp", None, match[1], _basename(match[2]), match[4]) if match else None
 
 
 def _dated(time: float | None, rest: str) -> Head:
@@ -139,9 +128,8 @@ def _dated(time: float | None, rest: str) -> Head:
     if match := _LEVEL.match(rest[:60]):
         return _python(time, LEVEL_NAMES[match[1]], rest[match.start(2) :])
     if match := _NAME_LEVEL.match(rest[:90]):
-        return Head(
-            "python", time, LEVEL_NAMES[match[2]], match[1], rest[match.end() :].lstrip(" :-|").rstrip()
-        )
+        text = rest[match.end() :].lstrip(" :-|").rstrip()
+        return Head("python", time, LEVEL_NAMES[match[2]], match[1], text)
     return Head("plain", time, None, None, rest.lstrip(" :-|").rstrip())
 
 

@@ -195,17 +195,13 @@ class ProgressReader:
         if layout is None:
             return []
         origin, self._has_steps = layout.origin, True
-        epoch, epochs, step, steps = (
-            None if match is None else _count(text[slice(*match)]) for match in layout.position
-        )
+        epoch, epochs, step, steps = (match and _count(text[slice(*match)]) for match in layout.position)
         if origin == "epoch":
             self.epoch, self.epochs = epoch, epochs
             return [ProgressPoint("epoch", epoch, epochs, 0, None, float(epoch or 0), "global", "fit")]
         if origin == "checkpoint":
-            point = ProgressPoint(
-                "checkpoint_step", None, None, step, None, float(step or 0), "global", origin
-            )
-            return [point._replace(origin="estimator")] if step else []
+            place = (None, None, step, None, float(step or 0))
+            return [ProgressPoint("checkpoint_step", *place, "global", "estimator")] if step else []
         if origin == "fit":
             epoch, epochs = self.epoch, self.epochs
         scope = "global" if origin == "fit" else "unknown"

@@ -122,13 +122,10 @@ def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator
             if held:
                 yield held
             held = record
+    if held and held.kind == "plain" and names_error(held.text):
+        held.kind, held.level = "traceback", "E"
     if held:
-        yield _as_error(held) if held.kind == "plain" and names_error(held.text) else held
-
-
-def _as_error(record: Record) -> Record:
-    record.kind, record.level = "traceback", "E"
-    return record
+        yield held
 
 
 def _records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:

@@ -63,10 +63,8 @@ def _lines(
 
 def _report_overlong_lines(output: SourceRows, numbered: list[tuple[int, str]]) -> None:
     """Report the lines that were too long and shortened; a progress bar counts by its longest state."""
-    long = [(number, line) for number, line in numbered if len(line) > MAX_LINE_CHARS]
-    overlong = [
-        number for number, line in long if max(map(len, re.split(r"[\r\x08]", line))) > MAX_LINE_CHARS
-    ]
+    long = [(number, re.split(r"[\r\x08]", line)) for number, line in numbered if len(line) > MAX_LINE_CHARS]
+    overlong = [number for number, states in long if max(map(len, states)) > MAX_LINE_CHARS]
     if overlong:
         what = f"{len(overlong)} endless line{'s' * (len(overlong) > 1)}, of which the middle is left out"
         output.add_damage(what, line=overlong[0])
@@ -99,7 +97,7 @@ def _hits(record: Record, wanted: Wanted, matcher: Matcher) -> list[Hit]:
 def _read_progress(output: SourceRows, record: Record, progress: ProgressReader) -> None:
     for body in record.bodies:
         points = _points(record, body, progress)
-        if points and _is_too_large(points[0]):
+        if points and max(number or 0 for number in points[0][1:5]) > LARGEST_INT:
             output.add_damage("a step or epoch whose number is too large to be one", line=record.line)
             continue
         for point in points:
@@ -115,10 +113,6 @@ def _points(record: Record, body: str, progress: ProgressReader) -> list[Progres
         return progress.points(body)
     below = progress.points_below(body) if record.kind == "plain" else []
     return below or ([] if record.level in {"W", "E", "F"} else progress.points_counted(body))
-
-
-def _is_too_large(point: ProgressPoint) -> bool:
-    return max(point.epoch or 0, point.epochs or 0, point.step or 0, point.steps or 0) > LARGEST_INT
 
 
 def _add_hit(output: SourceRows, record: Record, hit: Hit, announced: Message | None) -> None:

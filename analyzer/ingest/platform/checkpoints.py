@@ -37,13 +37,8 @@ def report_missing(outputs: Sequence[SourceRows], sources: Iterable[Source]) -> 
     folders = {PurePosixPath(name).parent for name in names if name.endswith(".index")}
     for output in outputs:
         path = PurePosixPath(output.source.name)
-        if (
-            output.source.kind is not Kind.CHECKPOINT
-            or path.name != "checkpoint"
-            or path.parent not in folders
-        ):
-            continue
-        for row in output.rows.get("facts", []):
+        names_latest = output.source.kind is Kind.CHECKPOINT and path.name == "checkpoint"
+        for row in output.rows.get("facts", []) if names_latest and path.parent in folders else ():
             name = PurePosixPath(row["value"]).name
             if str(path.parent / f"{name}.index") not in names:
                 output.add_damage(f"names the checkpoint {name}, whose index is not there", line=row["line"])

@@ -15,14 +15,8 @@ from analyzer.ingest.text_reader import LineFinder, parsed_json, searched_text
 
 _MAX_CHARS = 300
 _BAD_CONDITIONS = frozenset(
-    {
-        "MemoryPressure",
-        "DiskPressure",
-        "PIDPressure",
-        "NetworkUnavailable",
-        "KernelDeadlock",
-        "ReadonlyFilesystem",
-    }
+    {"MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"}
+    | {"KernelDeadlock", "ReadonlyFilesystem"}
 )
 """Conditions of Kubernetes, and of its node problem detector, that mean trouble where they are true."""
 _BAD_STATES = frozenset(
@@ -56,24 +50,16 @@ def _of_slurm(output: SourceRows, text: str) -> Iterator[Problem]:
     for part in (text[start:end] for start, end in pairwise([*starts, len(text)])):
         name, state = _SLURM_NODE.match(part), _SLURM_STATE.search(part)
         if name and state and (bad := _bad_states(state)):
-            yield (
-                line + part.count("\n", 0, state.start("states")),
-                f"{name['name']} {bad}{_slurm_reason(part)}",
-            )
+            given = _SLURM_REASON.search(part)
+            reason = _because(given["reason"].strip(), given["since"]) if given else ""
+            yield line + part.count("\n", 0, state.start("states")), f"{name['name']} {bad}{reason}"
         line += part.count("\n")
 
 
 def _bad_states(state: re.Match[str]) -> str:
     """Return the states that mean trouble, as Slurm joins them; an asterisk says that it does not respond."""
-    states = [each for each in state["states"].split("+") if each in _BAD_STATES]
-    return "+".join(
-        [*states, *(["NOT_RESPONDING"] if state["silent"] and "NOT_RESPONDING" not in states else [])]
-    )
-
-
-def _slurm_reason(part: str) -> str:
-    found = _SLURM_REASON.search(part)
-    return _because(found["reason"].strip(), found["since"]) if found else ""
+    states = [*state["states"].split("+"), *(["NOT_RESPONDING"] if state["silent"] else [])]
+    return "+".join(dict.fromkeys(each for each in states if each in _BAD_STATES))
 
 
 def _of_kubernetes(output: SourceRows, text: str) -> Iterator[Problem]:

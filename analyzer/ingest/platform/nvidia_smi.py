@@ -116,9 +116,7 @@ class _LineReader:
             self.output.observe_time(self.time)
             return True
         for version in _VERSIONS.finditer(line):
-            self._add_fact(
-                number, {"Driver": "gpu_driver", "CUDA": "cuda"}[version["what"]], version["value"]
-            )
+            self._add_fact(number, _FACTS[f"{version['what'].lower()}_version"], version["value"])
         if process := _PROCESS.match(line):
             description = f"{process['gpu']}: {process['name']} (pid {process['pid']}), {process['memory']}"
             self._add_fact(number, "gpu_process", description)
@@ -177,9 +175,8 @@ class _LineReader:
         """Return the GPU's index; if only a bus id or UUID is printed, number them in order."""
         if cells.get("index", "").isdigit():
             return cells["index"]
-        named = next(
-            (cells[key] for key in ("pci.bus_id", "gpu_bus_id", "uuid", "gpu_uuid") if key in cells), ""
-        )
+        ids = ("pci.bus_id", "gpu_bus_id", "uuid", "gpu_uuid")
+        named = next((cells[key] for key in ids if key in cells), "")
         return self.gpu_numbers.setdefault(named, str(len(self.gpu_numbers))) if named else ""
 
     def _detail(self, number: int, line: str) -> bool:

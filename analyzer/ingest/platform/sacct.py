@@ -84,11 +84,8 @@ def _from_scontrol(text: str) -> Iterator[Row]:
 
 
 def _add_facts(output: SourceRows, row: Row, worker: str | None) -> None:
-    facts = {
-        "step_state" if row.step else "job_state": row.state,
-        "cancelled_by": row.by,
-        "max_rss": row.max_rss,
-    }
+    state = "step_state" if row.step else "job_state"
+    facts = {state: row.state, "cancelled_by": row.by, "max_rss": row.max_rss}
     if worker is None:
         facts["step_exit_code" if row.step else "job_exit_code"] = _exit_code(row) or ""
     if row.step.isdigit() or worker is not None:
@@ -162,10 +159,8 @@ class _Layout:
         words = [word.lower() for word in re.split(r"[\s|,;]+", line.strip())]
         if "jobid" in words or "jobidraw" in words:
             self.separator = next((separator for separator in "|\t,;" if separator in line), "")
-            self.names = [
-                name.strip().lower() for name in (line.split(self.separator) if self.separator else words)
-            ]
-            self.spans = []
+            names = line.split(self.separator) if self.separator else words
+            self.names, self.spans = [name.strip().lower() for name in names], []
             return True
         if "--" in line and not line.strip("- \t\r"):
             self.spans = [match.span() for match in re.finditer(r"-+", line)]

@@ -162,10 +162,8 @@ class _Reader:
                 stats.append(stat)
         self.times |= {k: v for k, v in names.resolve(stats).items() if isinstance(v, int)}
         if lines and not names.events:
-            first, last = lines[0], lines[-1]
-            self._add_damage(
-                first.offset, last.offset + last.length - first.offset, f"nothing names what {name} did"
-            )
+            first, end = lines[0].offset, lines[-1].offset + lines[-1].length
+            self._add_damage(first, end - first, f"nothing names what {name} did")
             lines = []
         names.device = name.startswith("/device:")
         work: list[tuple[int, int]] = []
@@ -254,9 +252,8 @@ class _Reader:
         try:
             return message.FromString(bytes(part.value))
         except DecodeError:
-            self._add_damage(
-                part.offset, part.length, f"bytes that are no {message.DESCRIPTOR.name} of a trace"
-            )
+            what = f"bytes that are no {message.DESCRIPTOR.name} of a trace"
+            self._add_damage(part.offset, part.length, what)
             return None
 
     def _fields(self, data: FileWindow, offset: int, known: Mapping[int, int]) -> Iterator[Field]:

@@ -43,14 +43,9 @@ ASK = (sys.executable, "-I", "-c", _PROGRAM)
 """The command that runs XProf on a trace with some tools and prints their answers as a JSON object."""
 
 _STATEMENT_KEYS = (
-    "statement",
-    "input_conclusion",
-    "kernel_launch_statement",
-    "precision_statement",
-    "all_other_statement",
-    "device_collectives_statement",
-    "remark_text",
-)
+    "statement", "input_conclusion", "kernel_launch_statement", "precision_statement",
+    "all_other_statement", "device_collectives_statement", "remark_text",
+)  # fmt: skip
 _TAG = re.compile(r"<[^<>]*>")
 _MAX_STATEMENTS, _MAX_CHARS = 8, 400
 

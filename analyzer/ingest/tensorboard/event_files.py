@@ -243,9 +243,8 @@ class _Reader:
             self.pos = len(self.buffer)
         end = self.base + self.pos
         is_foreign = start == 0 and end == self.size
-        self._add_damage(
-            start, end - start, _FOREIGN if is_foreign else "a record's length fails its checksum"
-        )
+        what = _FOREIGN if is_foreign else "a record's length fails its checksum"
+        self._add_damage(start, end - start, what)
 
     def _is_header(self) -> bool:
         _, check = struct.unpack_from("<QI", self.buffer, self.pos)

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from analyzer.ingest.logs.metrics import scope_of
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, is_time
-from analyzer.ingest.tensorboard.event_files import EventFile, read_scalars
+from analyzer.ingest.tensorboard.event_files import read_scalars
 from analyzer.ingest.tensorboard.thinning import MAX_SCALARS, MIN_SCALARS, kept_rows, max_tags
 from analyzer.model.schema import VALIDATION
 from analyzer.model.source_kinds import Kind
@@ -30,14 +30,16 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
         found = read_scalars(path, output.budget, limit)
     if broken:
         output.add_damage(broken)
-    _drop_further_tags(output, found, limit)
+    if (tags := len(set(found.tags))) > max_tags(limit):
+        output.add_damage(f"holds {tags} tags or more; those after the first {max_tags(limit)} are left out")
+        found.keep(kept_rows(found.tags, found.values, limit))
     if found.dropped:
         output.thinned = _THINNED
     times = _times(output, found.times)
-    tags = {tag: prefix + tag for tag in set(found.tags)}
-    scopes = {tag: "global" if tag.startswith("epoch_") else scope_of(tag) for tag in tags}
+    named = {tag: prefix + tag for tag in set(found.tags)}
+    scopes = {tag: "global" if tag.startswith("epoch_") else scope_of(tag) for tag in named}
     output.columns["scalars"] = {
-        "tag": [tags[tag] for tag in found.tags],
+        "tag": [named[tag] for tag in found.tags],
         "step": found.steps,
         "time": times,
         "value": found.values,
@@ -46,13 +48,6 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
     }
     for damage in found.damage:
         output.add_damage(damage.what, offset=damage.offset, length=damage.length)
-
-
-def _drop_further_tags(output: SourceRows, found: EventFile, limit: int) -> None:
-    tags = len(set(found.tags))
-    if tags > max_tags(limit):
-        output.add_damage(f"holds {tags} tags or more; those after the first {max_tags(limit)} are left out")
-        found.keep(kept_rows(found.tags, found.values, limit))
 
 
 def _times(output: SourceRows, times: Sequence[float]) -> Sequence[float | None]:

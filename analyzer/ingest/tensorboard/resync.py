@@ -57,10 +57,7 @@ def _checksum_tables() -> tuple[int, list[_Array]]:
     import numpy as np
 
     of_zero = google_crc32c.value(bytes(_LENGTH_BYTES))
-    lengths = (
-        (value << 8 * at).to_bytes(_LENGTH_BYTES, "little")
-        for at in range(_USED_BYTES)
-        for value in range(256)
-    )
+    values = (value << 8 * at for at in range(_USED_BYTES) for value in range(256))
+    lengths = (value.to_bytes(_LENGTH_BYTES, "little") for value in values)
     changes = np.array([google_crc32c.value(length) ^ of_zero for length in lengths], np.uint32)
     return of_zero, list(changes.reshape(_USED_BYTES, 256))

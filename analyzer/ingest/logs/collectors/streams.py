@@ -114,13 +114,9 @@ _ORIGIN_LABELS = (
 def _origin(entry: structured.Entry) -> str | None:
     for key in ("kubernetes", "resource", "labels", "fields"):
         outer = entry.get(key)
-        nested = [outer, outer.get("labels")] if isinstance(outer, dict) else []
-        named = (
-            _name(labels[name])
-            for name in _ORIGIN_LABELS
-            for labels in nested
-            if isinstance(labels, dict) and name in labels
-        )
+        nested = (outer, outer.get("labels")) if isinstance(outer, dict) else ()
+        objects = [labels for labels in nested if isinstance(labels, dict)]
+        named = (_name(labels[name]) for name in _ORIGIN_LABELS for labels in objects if name in labels)
         if isinstance(found := next(named, None), str):
             return found
     stream = entry.get("logStreamName", entry.get("logStream"))
@@ -318,11 +314,10 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
             key = None
         collected = marked or CollectedLine(key, line)
         origin = collected.key
-        start, timestamp, before = unfinished.pop(
-            (origin, collected.channel), (number, collected.timestamp, "")
-        )
+        place, fresh = (origin, collected.channel), (number, collected.timestamp, "")
+        start, timestamp, before = unfinished.pop(place, fresh)
         if collected.is_partial:
-            unfinished[origin, collected.channel] = (start, timestamp, before + collected.text)
+            unfinished[place] = (start, timestamp, before + collected.text)
         else:
             _append(found, origin, start, before + collected.text, timestamp, strippers[origin])
     for (origin, _), (start, timestamp, rest) in unfinished.items():

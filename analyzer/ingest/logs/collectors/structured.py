@@ -65,24 +65,19 @@ def unwrapped(entry: dict[str, Any]) -> dict[str, Any]:
     message = event.get("message", event.get("_raw"))
     if not isinstance(message, str):
         return entry
-    tags = event.get("tags")
-    named = (
-        dict(str(tag).split(":", 1) for tag in tags if ":" in str(tag)) if isinstance(tags, list) else event
-    )
+    named, tags = event, event.get("tags")
+    if isinstance(tags, list):
+        named = dict(str(tag).split(":", 1) for tag in tags if ":" in str(tag))
     origin = next((named[key] for key in ("pod_name", "pod") if key in named), event.get("host"))
-    return {
-        "message": message,
-        "timestamp": event.get("timestamp", event.get("_time")),
-        "logStreamName": origin,
-    }
+    time = event.get("timestamp", event.get("_time"))
+    return {"message": message, "timestamp": time, "logStreamName": origin}
 
 
 def is_log_entry(entry: Entry) -> bool:
     """Return whether an object is a log entry: it has a message, or its time and a level or a step."""
     fields = {**payload(entry), **entry}
-    if any(isinstance(fields.get(key), str) for key in MESSAGE_KEYS) or isinstance(
-        fields.get("MESSAGE"), list
-    ):
+    has_message = any(isinstance(fields.get(key), str) for key in MESSAGE_KEYS)
+    if has_message or isinstance(fields.get("MESSAGE"), list):
         return True
     has_subject = any(key in fields for key in (*LEVEL_KEYS, *_PROGRESS_KEYS))
     return has_subject and any(key in fields for key in TIME_KEYS)

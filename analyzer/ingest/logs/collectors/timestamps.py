@@ -45,9 +45,8 @@ def entry_time(entry: Mapping[str, object]) -> float | None:
 
 def _epoch_seconds(value: object) -> float | None:
     """Return seconds since 1970 from a number of seconds, milliseconds or microseconds."""
-    if isinstance(value, bool) or not (
-        isinstance(value, int | float) or re.fullmatch(r"\d{10,16}", str(value))
-    ):
+    is_number = isinstance(value, int | float) or re.fullmatch(r"\d{10,16}", str(value))
+    if isinstance(value, bool) or not is_number:
         return None
     number = float(str(value))
     scale = 1e6 if number > _MICROSECONDS_FROM else 1e3 if number > _MILLISECONDS_FROM else 1
