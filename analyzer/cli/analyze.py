@@ -135,8 +135,7 @@ def _run(arguments: argparse.Namespace) -> int:
             where = targets.resolve_targets(arguments.output, formats, paths)
             diagnosis = _analyze(arguments, paths, (*formats, "text"))
             _report(diagnosis, written, where, arguments.color, explained=arguments.explain)
-    _print_poor_baseline(diagnosis)
-    _print_rule_errors(diagnosis)
+    _print_warnings(diagnosis)
     if arguments.post:
         _post(arguments.post, diagnosis, formats[0])
     return _status(diagnosis, arguments.fail_on)
@@ -233,30 +232,22 @@ def _report(
     texts = [render(diagnosis.document, each) for each in formats]
     for path, text in zip(paths, texts, strict=True):
         targets.write(path, text)
-    _print_terminal_page(diagnosis, color)
+    on_terminal = sys.stdout.isatty()
+    colour = color == "always" or (color == "auto" and on_terminal and "NO_COLOR" not in os.environ)
+    write_stdout(terminal(diagnosis.document, colour=colour, width=_width()) + "\n")
     if explained:
         write_stdout(explain(diagnosis.document, _width()) + "\n")
     write_stdout("".join(f"Report: {path}\n" for path in paths))
 
 
-def _print_poor_baseline(diagnosis: Diagnosis) -> None:
-    """Warn on standard error if the run of `--against` is not healthy itself."""
+def _print_warnings(diagnosis: Diagnosis) -> None:
+    """Print on standard error if the run of `--against` is not healthy itself, and which rules failed."""
     good = diagnosis.document.get("against")
     if good and good.get("verdict") != Verdict.HEALTHY.value:
         print(f"mwms-analyze: --against: compared with {good['run']}, {how_it_went(good)}", file=sys.stderr)
-
-
-def _print_rule_errors(diagnosis: Diagnosis) -> None:
-    """Print on standard error which rules failed with an error, and why."""
     for finding in diagnosis.document["findings"]:
         if finding["outcome"] == Outcome.ERROR.value:
             print(f"mwms-analyze: rule {finding['rule']} failed: {finding['reason']}", file=sys.stderr)
-
-
-def _print_terminal_page(diagnosis: Diagnosis, color: str) -> None:
-    on_terminal = sys.stdout.isatty()
-    colour = color == "always" or (color == "auto" and on_terminal and "NO_COLOR" not in os.environ)
-    write_stdout(terminal(diagnosis.document, colour=colour, width=_width()) + "\n")
 
 
 def _width() -> int:
@@ -266,9 +257,7 @@ def _width() -> int:
 
 def _status(diagnosis: Diagnosis, fail_on: str) -> int:
     """Return the exit status; `_EPILOG` lists them."""
-    if diagnosis.verdict is Verdict.HEALTHY or (
-        diagnosis.verdict is Verdict.DEGRADED and fail_on == "failed"
-    ):
+    if diagnosis.verdict in {Verdict.HEALTHY, *([Verdict.DEGRADED] if fail_on == "failed" else [])}:
         return 0
     return 3 if diagnosis.document["cause"] in {None, "unknown"} else 1
 

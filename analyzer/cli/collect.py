@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analyzer.cli import analyze
 from analyzer.cli.options.configuration import Setting, add_configuration_options, as_toml, configured
-from analyzer.cli.options.standard import add_standard_options, command_parser, examples
+from analyzer.cli.options.standard import add_command, add_standard_options, command_parser
 from analyzer.cli.options.times import seconds
 from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.collect import cloud, docker, kubernetes, slurm, ssh
@@ -59,15 +59,8 @@ def _add_platform(
     places: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, text: str, collect: Collect
 ) -> argparse.ArgumentParser:
     """Add the subcommand of a platform, with the options that all platforms share and its examples."""
-    shown = examples(*re.findall(rf"^  (mwms-collect {name} .*)", _EPILOG, re.MULTILINE))
-    place = places.add_parser(
-        name,
-        help=text,
-        description=f"{text[0].upper()}{text[1:]}.",
-        epilog=shown,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    place.set_defaults(collect=collect)
+    shown = re.findall(r"^  (mwms-collect .*)", _EPILOG, re.MULTILINE)
+    place = add_command(places, name, collect, text, shown)
     add = place.add_argument
     created = "new directory (default: run)"
     add("-o", "--output", dest="folder", metavar="DIR", type=Path, default=Path("run"), help=created)
@@ -94,25 +87,22 @@ def _kubernetes(commands: Commands, arguments: argparse.Namespace) -> None:
 
 
 def _add_slurm(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    add = _add_platform(
-        places, "slurm", "collect a job of Slurm with sacct and scontrol", _slurm
-    ).add_argument
+    def collect(commands: Commands, arguments: argparse.Namespace) -> None:
+        slurm.collect(commands, arguments.job, arguments.logs)
+
+    text = "collect a job of Slurm with sacct and scontrol"
+    add = _add_platform(places, "slurm", text, collect).add_argument
     add("job", metavar="JOB", help="the id of the job, 48213 or 48213_4")
     named = "a pattern of further log files; may be given again"
     add("--logs", metavar="PATTERN", action="append", default=[], help=named)
 
 
-def _slurm(commands: Commands, arguments: argparse.Namespace) -> None:
-    slurm.collect(commands, arguments.job, arguments.logs)
-
-
 def _add_docker(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    place = _add_platform(places, "docker", "collect a project of Docker Compose with docker", _docker)
+    def collect(commands: Commands, arguments: argparse.Namespace) -> None:
+        docker.collect(commands, arguments.name)
+
+    place = _add_platform(places, "docker", "collect a project of Docker Compose with docker", collect)
     place.add_argument("name", metavar="PROJECT", help="the project's name, or that of one container")
-
-
-def _docker(commands: Commands, arguments: argparse.Namespace) -> None:
-    docker.collect(commands, arguments.name)
 
 
 def _add_ssh(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -164,7 +154,7 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
         raise UsageError(f"-o {folder}: exists and is not empty; a run directory holds one job")
     made = DryRun if arguments.dry_run else Commands
     commands = made(folder, partial(_print, folder, set()), timeout=seconds("--timeout", arguments.timeout))
-    arguments.collect(commands, arguments)
+    arguments.command(commands, arguments)
     if not commands.saved or (arguments.dry_run and commands.unanswered):
         if not arguments.dry_run:
             _remove_empty(folder)

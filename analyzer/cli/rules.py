@@ -112,9 +112,8 @@ def _show(arguments: argparse.Namespace) -> int:
     rules = {rule.id: rule for rule in pack.rules}
     if arguments.id not in rules:
         near = difflib.get_close_matches(arguments.id, rules, n=3)
-        raise UsageError(
-            f"there is no rule {arguments.id}" + (f"; is it {' or '.join(near)}?" if near else "")
-        )
+        meant = f"; is it {' or '.join(near)}?" if near else ""
+        raise UsageError(f"there is no rule {arguments.id}{meant}")
     print(pages.rule_page(rules[arguments.id], pack.causes), end="")
     return 0
 
@@ -190,9 +189,8 @@ def _new(arguments: argparse.Namespace) -> int:
     pack = _cached_rules(arguments)
     tables = load_tables(run, pack)
     known = diagnose_tables(run.name, tables, pack).document
-    drafted = draft(
-        tables, run.name, name, explains=[known["cause"]] if known["rule"] and known["cause"] else []
-    )
+    explained = [known["cause"]] if known["rule"] and known["cause"] else []
+    drafted = draft(tables, run.name, name, explained)
     if known["rule"]:
         note = f"{run.name} is already explained by {known['rule']}; `explains` puts the new rule above it"
         print(f"mwms-rules: {note}", file=sys.stderr)

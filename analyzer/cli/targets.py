@@ -65,22 +65,16 @@ def resolve_targets(output: str | None, formats: Sequence[str], inputs: Sequence
     """
     if output is None:
         return Targets(_default_folder(inputs))
-    path = Path(output)
-    if (
-        len(formats) > 1
-        and path.suffix in {FORMATS[each].suffix for each in formats}
-        and not _is_folder(output)
-    ):
-        raise UsageError(
-            f"-o {output}: {len(formats)} formats need a directory, for a file each; write -o {output}/"
-        )
-    targets = Targets(path) if _is_folder(output) or len(formats) > 1 else Targets(path.parent, path.name)
+    path, is_folder = Path(output), _is_folder(output)
+    if len(formats) > 1 and path.suffix in {FORMATS[each].suffix for each in formats} and not is_folder:
+        what = f"{len(formats)} formats need a directory, for a file each"
+        raise UsageError(f"-o {output}: {what}; write -o {output}/")
+    targets = Targets(path) if is_folder or len(formats) > 1 else Targets(path.parent, path.name)
     folders = [each.resolve() for each in inputs if each.is_dir()]
     if _is_inside(targets.folder, folders) or path.resolve() in {each.resolve() for each in inputs}:
         raise UsageError(f"-o {output}: lies inside the run, and nothing is ever written there")
-    there = next(
-        each for each in (targets.folder, *targets.folder.absolute().parents) if os.access(each, os.F_OK)
-    )
+    above = (targets.folder, *targets.folder.absolute().parents)
+    there = next(each for each in above if os.access(each, os.F_OK))
     if not there.is_dir():
         raise UsageError(f"-o {output}: {there} is no directory")
     if not os.access(there, os.W_OK | os.X_OK):
@@ -97,9 +91,8 @@ def _is_folder(output: str) -> bool:
 
 def _default_folder(inputs: Sequence[Path]) -> Path:
     """Return the current directory; the temporary directory if that is read-only or part of the run."""
-    runs = [
-        each.resolve() if each.is_dir() else each.resolve().parent for each in inputs if not is_archive(each)
-    ]
+    places = [each.resolve() for each in inputs if not is_archive(each)]
+    runs = [place if place.is_dir() else place.parent for place in places]
     here = Path.cwd()
     if os.access(here, os.W_OK) and not _is_inside(here, runs):
         return here

@@ -83,14 +83,13 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
 def _examiner(arguments: argparse.Namespace) -> RunExaminer:
     from analyzer.triage.examine.workers import ProcessPoolExaminer, available_cores
 
-    if arguments.scheduler:
-        _require_modules("cluster", "distributed")
-        from analyzer.triage.examine.cluster import DaskExaminer
+    timeout = seconds("--timeout", arguments.timeout)
+    if not arguments.scheduler:
+        return ProcessPoolExaminer(arguments.processes or available_cores(), timeout)
+    _require_modules("cluster", "distributed")
+    from analyzer.triage.examine.cluster import DaskExaminer
 
-        return DaskExaminer(arguments.scheduler, seconds("--timeout", arguments.timeout))
-    return ProcessPoolExaminer(
-        arguments.processes or available_cores(), seconds("--timeout", arguments.timeout)
-    )
+    return DaskExaminer(arguments.scheduler, timeout)
 
 
 def _layout(arguments: argparse.Namespace) -> Layout:

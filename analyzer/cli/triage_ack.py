@@ -48,14 +48,8 @@ def _store(history: History, given: argparse.Namespace, until: str | None) -> st
         withdraw(history, group)
         return f"{group}: no longer acknowledged\n"
     known = acknowledgements(history).get(group, Acknowledgement(group))
-    changed = Acknowledgement(
-        group,
-        until or known.until,
-        given.note or known.note,
-        given.ticket or known.ticket,
-        given.mute or known.muted,
-        time.time(),
-    )
+    note, ticket, muted = given.note or known.note, given.ticket or known.ticket, given.mute or known.muted
+    changed = Acknowledgement(group, until or known.until, note, ticket, muted, time.time())
     acknowledge(history, changed)
     return f"{group}: {acknowledged(changed, until or '')}; the pages show it from the next call on\n"
 

@@ -45,10 +45,8 @@ def _read(report: Path) -> Mapping[str, Any]:
     if not isinstance(document, dict) or document.get("schema") != "mwms-diagnosis/1":
         raise UsageError(f"--verify {report}: this is no diagnosis; make one with --format json")
     if document["made_with"]["options"].get("redact") == "topology":
-        raise UsageError(
-            f"--verify {report}: made with --redact topology, which renames hosts, addresses and users; "
-            "its quotes cannot be verified"
-        )
+        renamed = "made with --redact topology, which renames hosts, addresses and users"
+        raise UsageError(f"--verify {report}: {renamed}; its quotes cannot be verified")
     return document
 
 

@@ -21,8 +21,8 @@ _MEDIA = {
     "junit": "application/xml",
     "markdown": "text/markdown",
     "sarif": "application/sarif+json",
+    **dict.fromkeys(("gitlab", "json", "slack"), "application/json"),
 }
-_JSON = {"gitlab", "json", "slack"}
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -69,8 +69,8 @@ def post(url: str, report: str, format: str, timeout: float = TIMEOUT) -> None: 
         UsageError: the webhook cannot be reached, or does not answer with success.
 
     """
-    media = "application/json" if format in _JSON else _MEDIA.get(format, "text/plain")
-    headers = {"Content-Type": f"{media}; charset=utf-8", "User-Agent": f"mwms-analyze/{__version__}"}
+    media = f"{_MEDIA.get(format, 'text/plain')}; charset=utf-8"
+    headers = {"Content-Type": media, "User-Agent": f"mwms-analyze/{__version__}"}
     request = urllib.request.Request(url, report.encode("utf-8", "replace"), headers, method="POST")  # noqa: S310
     opener = urllib.request.build_opener(_NoRedirect)
     try:
@@ -78,23 +78,18 @@ def post(url: str, report: str, format: str, timeout: float = TIMEOUT) -> None: 
             answer.read(_MAX_ANSWER_BYTES)
     except urllib.error.HTTPError as error:
         words = error.read(_MAX_ANSWER_BYTES).decode("utf-8", "replace")
-        raise UsageError(
-            _without_address(f"--post {shown(url)}: answered {error.code}: {words or error.reason}", url)
-        ) from None
+        raise _failure(url, f"answered {error.code}: {words or error.reason}") from None
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
-        problem = (
-            "no answer in time"
-            if isinstance(reason, TimeoutError)
-            else getattr(reason, "strerror", None) or str(reason) or type(error).__name__
-        )
-        raise UsageError(_without_address(f"--post {shown(url)}: {problem}", url)) from None
+        problem = getattr(reason, "strerror", None) or str(reason) or type(error).__name__
+        late = isinstance(reason, TimeoutError)
+        raise _failure(url, "no answer in time" if late else problem) from None
 
 
-def _without_address(message: str, url: str) -> str:
-    """Return an error message as one line without secrets, and without path and query of the webhook."""
-    parts = urlsplit(url)
+def _failure(url: str, problem: str) -> UsageError:
+    """Return an error whose one line has no secrets, and neither path nor query of the webhook."""
+    message, parts = f"--post {shown(url)}: {problem}", urlsplit(url)
     for secret in (url, parts.path, parts.query, parts.path.rpartition("/")[2]):
         if len(secret) > 3:
             message = message.replace(secret, "…")
-    return one_line(redact({"text": message})["text"], _MAX_ERROR_CHARS)
+    return UsageError(one_line(redact({"text": message})["text"], _MAX_ERROR_CHARS))

@@ -87,9 +87,8 @@ class Commands:
         target.mkdir(parents=True, exist_ok=True)
         command = (*arguments, f"{target}/")
         status, _, err = self._run(command, subprocess.DEVNULL, subprocess.PIPE)
-        self.saved += [
-            each.relative_to(self.folder).as_posix() for each in target.rglob("*") if each.is_file()
-        ]
+        copied = (each for each in target.rglob("*") if each.is_file())
+        self.saved += [each.relative_to(self.folder).as_posix() for each in copied]
         self._listener(Outcome(command, error=_error(status, err)))
 
     def write(self, file: str, text: str) -> None:

@@ -14,13 +14,11 @@ _NUMBER = "com.docker.compose.container-number"
 
 def collect(commands: Commands, name: str) -> None:
     """Save logs, exit codes and descriptions of a project's containers, or of the one container `name`."""
-    containers = _containers(commands, f"label={_PROJECT}={name}") or _containers(
-        commands, f"name=^/?{name}$"
-    )
+    conditions = (f"label={_PROJECT}={name}", f"name=^/?{name}$")
+    containers = next(filter(None, (_containers(commands, each) for each in conditions)), None)
     if not containers:
-        commands.report_missing(
-            f"no container of a project or of the name {name}: docker ps --all lists them"
-        )
+        what = f"no container of a project or of the name {name}"
+        commands.report_missing(f"{what}: docker ps --all lists them")
         return
     names = _names(containers)
     codes = [f"{name} {_exit_code(each)}\n" for name, each in zip(names, containers, strict=True)]

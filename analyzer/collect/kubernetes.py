@@ -71,9 +71,8 @@ def collect(commands: Commands, job: Job) -> None:
         _save_tf_configs(commands, pods)
         _save_nodes(commands, pods)
     else:
-        commands.report_missing(
-            f"no pods of {job.selector or f'{job.kind}/{job.name}'}: deleted, or another namespace?"
-        )
+        named = job.selector or f"{job.kind}/{job.name}"
+        commands.report_missing(f"no pods of {named}: deleted, or another namespace?")
     _save_events(commands, job, {job.name, *(each["metadata"]["name"] for each in pods)} - {""})
 
 
@@ -125,12 +124,8 @@ def _logged_containers(pod: Json) -> list[Json]:
     status = pod.get("status", {})
     started = [*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
     main = _main_container(pod)
-    return [each for each in started if _ran(each) and (each["name"] == main or _failed(each))]
-
-
-def _ran(container: Json) -> bool:
-    """Return True if the container has run, so that it may have a log."""
-    return "waiting" not in container.get("state", {}) or bool(container.get("restartCount"))
+    ran = [each for each in started if "waiting" not in each.get("state", {}) or each.get("restartCount")]
+    return [each for each in ran if each["name"] == main or _failed(each)]
 
 
 def _failed(container: Json) -> bool:

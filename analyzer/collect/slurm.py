@@ -26,9 +26,8 @@ def collect(commands: Commands, job: str, logs: Sequence[str] = ()) -> None:
     """
     if not _JOB.fullmatch(job):
         raise UsageError(f"{job} is no id of a Slurm job, such as 48213 or 48213_4")
-    commands.save(
-        "sacct.txt", "sacct", f"--jobs={job}", "--duplicates", "--parsable2", f"--format={','.join(_COLUMNS)}"
-    )
+    columns = f"--format={','.join(_COLUMNS)}"
+    commands.save("sacct.txt", "sacct", f"--jobs={job}", "--duplicates", "--parsable2", columns)
     described = commands.query("scontrol", "show", "job", "--oneliner", "--details", job) or ""
     described = "\n".join(re.split(r" (?=[A-Z]\w*=)", described))
     if described.strip():
@@ -38,31 +37,29 @@ def collect(commands: Commands, job: str, logs: Sequence[str] = ()) -> None:
     for path, name in _stored_names(list(found)).items():
         commands.save(name, "cat", "--", str(path))
     if not found:
-        commands.report_missing(
-            f"no log of job {job} found: name it with --logs, as in --logs 'logs/*{job}*'"
-        )
+        advice = f"name it with --logs, as in --logs 'logs/*{job}*'"
+        commands.report_missing(f"no log of job {job} found: {advice}")
 
 
 def _save_nodes(commands: Commands, job: str) -> None:
     """Save the state of the job's nodes, with the reason of those that are down."""
-    listed = commands.query(
-        "sacct", f"--jobs={job}", "--allocations", "--noheader", "--parsable2", "--format=NodeList"
-    )
-    nodes = next(
-        (line for line in (listed or "").split() if re.match(r"[A-Za-z0-9]", line) and line != "None"), ""
-    )
+    words = _allocated(commands, job, "NodeList").split()
+    nodes = next((word for word in words if re.match(r"[A-Za-z0-9]", word) and word != "None"), "")
     if nodes:
         commands.save("scontrol.nodes", "scontrol", "show", "node", nodes)
+
+
+def _allocated(commands: Commands, job: str, column: str) -> str:
+    """Return what `sacct` has in a column for the job's allocations, one a line; empty if it fails."""
+    options = ("--allocations", "--noheader", "--parsable2", f"--format={column}")
+    return commands.query("sacct", f"--jobs={job}", *options) or ""
 
 
 def _work_folder(commands: Commands, job: str, described: str) -> Path | None:
     """Return the job's working directory; from `sacct` if `scontrol` no longer knows the job."""
     if stated := _FOLDER.search(described):
         return Path(stated["path"])
-    answer = commands.query(
-        "sacct", f"--jobs={job}", "--allocations", "--noheader", "--parsable2", "--format=WorkDir"
-    )
-    path = (answer or "").strip().partition("\n")[0]
+    path = _allocated(commands, job, "WorkDir").strip().partition("\n")[0]
     return Path(path) if path.startswith("/") else None
 
 

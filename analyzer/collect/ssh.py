@@ -41,13 +41,5 @@ def _rsync(host: str, path: str) -> tuple[str, ...]:
     """Return the command that copies a path of a host, without its last argument, the target."""
     excluded = [f"--exclude={pattern}" for pattern in _LEFT_OUT]
     shell = f"--rsh={shlex.join(('ssh', *_OPTIONS))}"
-    return (
-        "rsync",
-        "--recursive",
-        "--times",
-        "--copy-links",
-        "--compress",
-        *excluded,
-        shell,
-        f"{host}:{path}",
-    )
+    options = ("--recursive", "--times", "--copy-links", "--compress")
+    return ("rsync", *options, *excluded, shell, f"{host}:{path}")

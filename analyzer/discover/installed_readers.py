@@ -37,11 +37,8 @@ def installed_readers() -> Sequence[InstalledReader]:
 def reader_versions(run: RunDir) -> dict[str, str]:
     """Return name and version of each installed package whose readers read a source of a run."""
     modules = {source.reader for source in run.sources if source.reader}
-    return (
-        {each.distribution: each.version for each in extensions(READERS) if each.value in modules}
-        if modules
-        else {}
-    )
+    used = (each for each in extensions(READERS) if each.value in modules) if modules else ()
+    return {each.distribution: each.version for each in used}
 
 
 def _require(holds: object, fault: str) -> None:
@@ -55,12 +52,8 @@ def _reader(extension: Extension) -> InstalledReader:
         names, opening = getattr(module, "NAMES", None), getattr(module, "OPENING", None)
         _require(callable(getattr(module, "read", None)), "no function read(output, matcher)")
         _require(names or opening, "neither NAMES nor OPENING")
-        kind = extension.name
-        return InstalledReader(
-            kind, extension.value, names and re.compile(names), opening and re.compile(opening)
-        )
+        by_name, by_opening = names and re.compile(names), opening and re.compile(opening)
+        return InstalledReader(extension.name, extension.value, by_name, by_opening)
     except Exception as error:
-        raise UsageError(
-            f"reader {extension.name} of {extension.title}: {type(error).__name__}: {error}; "
-            "--no-packs leaves installed packages out"
-        ) from error
+        what = f"reader {extension.name} of {extension.title}: {type(error).__name__}: {error}"
+        raise UsageError(f"{what}; --no-packs leaves installed packages out") from error

@@ -68,11 +68,9 @@ def discover(
     packed = any(is_archive(source.path) for source in plain.values())
     scratch, budget = _scratch_directory() if packed else None, Budget(limits)
     unpacked = Path(scratch.name if scratch else ".")
-    sources = [
-        found
-        for source in plain.values()
-        for found in _expand_archive(source, unpacked, budget, alone=len(plain) == 1)
-    ]
+    alone = len(plain) == 1
+    expanded = (_expand_archive(source, unpacked, budget, alone=alone) for source in plain.values())
+    sources = list(chain.from_iterable(expanded))
     if not sources:
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
     if readers:

@@ -117,7 +117,9 @@ def read(path: File, name: str) -> Document:
         mark = getattr(error, "problem_mark", None)
         document.lines[()] = mark.line + 1 if mark else 1
         found = "tab character: " if mark and text[mark.index : mark.index + 1] == "\t" else ""
-        document.fault((), _in_words(f"{found}{getattr(error, 'problem', None) or error}"))
+        problem = f"{found}{getattr(error, 'problem', None) or error}"
+        advice = next((words for said, words in _PROBLEMS.items() if said in problem), problem)
+        document.fault((), advice)
     except RecursionError:
         document.fault((), "is nested too deeply to be read")
     else:
@@ -126,11 +128,6 @@ def read(path: File, name: str) -> Document:
         else:
             document.fault((), "is to be a mapping")
     return document
-
-
-def _in_words(problem: str) -> str:
-    """Return what to do about a problem that YAML's parser states in terms of its grammar."""
-    return next((words for said, words in _PROBLEMS.items() if said in problem), problem)
 
 
 def _build(document: Document, node: yaml.Node, path: Path, seen: set[yaml.Node]) -> object:
@@ -193,9 +190,8 @@ def _message(error: _Error, kind: str) -> str:
         return f"`{value}` is no {_noun(error, 'word known here')}{_hint(value, map(str, limit))}"
     if kind == "type":
         keys = "".join(f" with `{key}`" for key in error.schema.get("required", ()))
-        form = (
-            f": {error.schema['description']}" if limit == "string" and "description" in error.schema else ""
-        )
+        described = error.schema.get("description") if limit == "string" else None
+        form = f": {described}" if described else ""
         return f"{_key(error)}is to be {_TYPES[limit]}{keys}{form}, not `{value}`"
     if kind in {"pattern", "format"}:
         return f"`{value}` is no {_noun(error, f'{limit} text')}"

@@ -191,10 +191,9 @@ def _from_file(
             raise _unknown(path, text, name, table, known)
         where = _location(path, text, name, table)
         said = f"{where}: {name} = {_toml(value)}"
-        checked = (
-            _checked_table(value, said) if name in tables else _checked(actions[known[name]], value, said)
-        )
-        settings[known[name]] = Setting(checked, where)
+        is_table, option = name in tables, known[name]
+        checked = _checked_table(value, said) if is_table else _checked(actions[option], value, said)
+        settings[option] = Setting(checked, where)
     return settings
 
 

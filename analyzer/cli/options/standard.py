@@ -1,7 +1,7 @@
 """Parsers of the commands, the examples in their help, and the options that all commands have."""
 
 import os
-from argparse import Action, ArgumentParser, HelpFormatter, Namespace, RawDescriptionHelpFormatter
+from argparse import Action, ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -65,11 +65,11 @@ def add_standard_options(parser: ArgumentParser) -> None:
 def add_command(
     commands: Any,  # noqa: ANN401 - argparse keeps its type private
     name: str,
-    work: Callable[[Namespace], int],
+    work: Callable[..., int | None],
     text: str,
     lines: Sequence[str],
 ) -> ArgumentParser:
-    """Add a subcommand that calls `work`; return its parser, whose help shows its examples among `lines`."""
+    """Add a subcommand with `work` as its `command`; its parser's help shows its examples among `lines`."""
     made: ArgumentParser = commands.add_parser(
         name,
         help=text,
