@@ -58,11 +58,9 @@ class Budget:
         seconds, gigabytes = self._limits
         if self._spent[0] > seconds * 1e9:
             return f"{BEYOND_BUDGET} {seconds:g} s of processor time"
-        return (
-            f"{BEYOND_BUDGET} {gigabytes:g} GB to unpack"
-            if unpacking and self._spent[1] > gigabytes * 1e9
-            else ""
-        )
+        if unpacking and self._spent[1] > gigabytes * 1e9:
+            return f"{BEYOND_BUDGET} {gigabytes:g} GB to unpack"
+        return ""
 
 
 BEYOND_BUDGET = "the rest exceeds the run's budget of"

@@ -42,15 +42,6 @@ POSITIONS = ("step", "epoch", "checkpoint_step")
 """Tags of scalars that say where the training is; all other tags are of measured values."""
 
 READ = (
-    "sources",
-    "records",
-    "matches",
-    "scalars",
-    "spans",
-    "facts",
-    "checksums",
-    "reach",
-    "stalls",
-    "damage",
-)
+    "sources", "records", "matches", "scalars", "spans", "facts", "checksums", "reach", "stalls", "damage",
+)  # fmt: skip
 """The tables that ingest fills; all others are derived from them."""

@@ -68,9 +68,8 @@ def kind_by_name(name: str) -> Kind:
 
 def kind_by_opening(opening: bytes, kinds: Iterable[Kind] = tuple(_FORMATS)) -> Kind:
     """Return the first of `kinds` that the first bytes of a file fit; known loggers' lines make a log."""
-    fits = (
-        kind for kind in kinds if (words := _FORMATS[kind].opening) and re.match(words, opening, re.DOTALL)
-    )
+    known = ((kind, _FORMATS[kind].opening) for kind in kinds)
+    fits = (kind for kind, words in known if words and re.match(words, opening, re.DOTALL))
     return next(fits, Kind.OTHER)
 
 
@@ -79,7 +78,5 @@ def kind_of_text(opening: bytes) -> Kind:
 
     A file with lines of known loggers in its first bytes is a log, whatever it begins with.
     """
-    printed = (
-        Kind.OTHER if kind_by_opening(opening, [Kind.LOG]) is Kind.LOG else kind_by_opening(opening, _PRINTED)
-    )
-    return Kind.LOG if printed is Kind.OTHER else printed
+    kind = kind_by_opening(opening, (Kind.LOG, *_PRINTED))
+    return Kind.LOG if kind is Kind.OTHER else kind

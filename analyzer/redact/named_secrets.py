@@ -129,9 +129,8 @@ def _read(text: str, match: re.Match[str]) -> _Named | None:
     start, value = match.start(group), match[group]
     strength = _strength(match)
     is_environment = (before + match[strength]).isupper()
-    named = _Named(
-        before, match, start, value, group == "bare", before.startswith("--"), is_environment, strength
-    )
+    is_bare, is_option = group == "bare", before.startswith("--")
+    named = _Named(before, match, start, value, is_bare, is_option, is_environment, strength)
     if not named.is_bare:
         return named
     if _is_alone_on_line(text, match, named) and (rest := _REST_OF_LINE.match(text, match.end())):
@@ -176,9 +175,8 @@ def _is_revealed(named: _Named) -> bool:
 
 def _is_setting(named: _Named) -> bool:
     """Return True for an identifier followed by a random value, as in `config set api_key Zx8…`."""
-    return (
-        named.strength == "strong" and "_" in named.before + named.match["strong"] and is_random(named.value)
-    )
+    identifies = named.strength == "strong" and "_" in named.before + named.match["strong"]
+    return identifies and is_random(named.value)
 
 
 def _is_secret(named: _Named) -> bool:

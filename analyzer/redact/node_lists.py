@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 _LIST = re.compile(
@@ -22,10 +23,8 @@ class NodeList(NamedTuple):
 def find_node_lists(text: str) -> Iterator[NodeList]:
     """Yield the node lists of a text."""
     for match in _LIST.finditer(text):
-        names = [
-            f"{match['prefix']}{number}" for part in match["numbers"].split(",") for number in _numbers(part)
-        ]
-        yield NodeList(*match.span(), names[:_MAX_HOSTS])
+        numbers = (number for part in match["numbers"].split(",") for number in _numbers(part))
+        yield NodeList(*match.span(), [f"{match['prefix']}{each}" for each in islice(numbers, _MAX_HOSTS)])
 
 
 def _numbers(part: str) -> Iterator[str]:

@@ -41,17 +41,15 @@ class Topology:
         self._counts: dict[str, int] = {}
         self._places = {text: list(_known_places(text)) for text in texts}
         self._lists = {text: lists for text in texts if (lists := list(find_node_lists(text)))}
-        for name in [
-            *declared,
-            *(name for lists in self._lists.values() for each in lists for name in each.names),
-        ]:
+        listed = (name for lists in self._lists.values() for each in lists for name in each.names)
+        for name in (*declared, *listed):
             self._learn("host", name)
         for text, places in self._places.items():
             for place in places:
                 self._learn(place.kind, text[place.start : place.end])
         words = {name.lower() for name in declared if not _is_clearly_host(name)}
         self._any = _anywhere(
-            [name for name in self._names if name not in words and self._is_distinctive(name)]
+            [each for each in self._names if each not in words and self._is_distinctive(each)]
         )
         self._as_host = _as_host(words)
         self._learn_run(document)
@@ -71,11 +69,8 @@ class Topology:
         self._run = re.compile(r"(?!)")
         if isinstance(name, str) and len(name) > 2 and not _GENERIC.fullmatch(name):
             self._learn("dir", name)
-            boundary = (
-                r"(?<![\w\-])(?:{})(?![\w\-])"
-                if re.search(r"[\d\-_.]", name)
-                else r"\A(?:{})\Z|(?<=/)(?:{})(?=/)"
-            )
+            is_odd = re.search(r"[\d\-_.]", name)
+            boundary = r"(?<![\w\-])(?:{})(?![\w\-])" if is_odd else r"\A(?:{})\Z|(?<=/)(?:{})(?=/)"
             self._run = re.compile(boundary.replace("{}", re.escape(name)))
 
     def _is_distinctive(self, name: str) -> bool:
@@ -159,11 +154,8 @@ def _names_machine(name: str) -> bool:
 def _owner(host: str) -> str:
     """Return the name by which a host is known: up to the first dot, or the whole name if that is generic."""
     short = host.partition(".")[0].lower()
-    return (
-        short
-        if "." not in host or (re.search(r"[\d-]", short) and not _GENERIC.fullmatch(short))
-        else host.lower()
-    )
+    is_odd = re.search(r"[\d-]", short) and not _GENERIC.fullmatch(short)
+    return short if is_odd or "." not in host else host.lower()
 
 
 def _anywhere(names: Sequence[str]) -> re.Pattern[str]:
