@@ -1,4 +1,4 @@
-"""Selects the curves of each worker and downsamples them for drawing."""
+"""Selects the curves of each worker and the readings of its machine, and downsamples them for drawing."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.model.contract import DrawnCurve, JsonNumber
+from analyzer.model.contract import DrawnCurve, DrawnReading, JsonNumber
 from analyzer.model.schema import GAUGE, POSITIONS, VALIDATION
 from analyzer.tables.grouping import grouped
 from analyzer.tables.step_times import step_times
@@ -18,6 +18,15 @@ STEP_TIME = "seconds per step"
 _CURVE = ("worker", "tag", "origin")
 _TIMED = ("worker", "source", "attempt", "tag", "origin", "epoch", "step", "time")
 _POINT = (*_CURVE, "epoch", "step", "steps", "value", "time")
+MAX_READINGS = 120
+"""Maximum number of points per curve: as many buckets of readings, of each the highest."""
+_MIN_READINGS = 3
+_READING = ("worker", "tag")
+_DEVICE = r"^gpu\d+/"
+_MEASURED = (
+    "rss_bytes", "memory_used_bytes", "cpu_percent", "gpu/utilization_percent", "gpu/memory_used_bytes",
+    "open_files_count",
+)  # fmt: skip
 
 Point = list[Any]
 
@@ -131,3 +140,33 @@ def json_number(value: float) -> JsonNumber:
     if math.isnan(value):
         return "NaN"
     return "Infinity" if value > 0 else "-Infinity"
+
+
+def readings_by_worker(scalars: pl.DataFrame) -> dict[str, list[DrawnReading]]:
+    """Return worker → readings to draw; of several GPUs, the highest at each time."""
+    dated = (pl.col("origin") == GAUGE) & pl.col("worker").is_not_null() & pl.col("time").is_not_null()
+    read = scalars.filter(dated)
+    if read.is_empty():
+        return {}
+    readings = (
+        read.with_columns(pl.col("tag").str.replace(_DEVICE, "gpu/"))
+        .filter(pl.col("tag").is_in(_MEASURED) & pl.col("value").is_finite())
+        .group_by("worker", "tag", "time")
+        .agg(pl.col("value").max())
+        .sort("tag", "time")
+    )
+    found: dict[str, list[DrawnReading]] = {}
+    for worker, tag, total, times, values in _highest(readings).iter_rows():
+        points = [[round(time, 1), round(value, 3)] for time, value in zip(times, values, strict=True)]
+        drawn: DrawnReading = {"tag": tag, "kept": len(points), "total": total, "points": points}
+        found.setdefault(worker, []).append(drawn)
+    return found
+
+
+def _highest(readings: pl.DataFrame) -> pl.DataFrame:
+    """Return worker, tag, number of readings, and times and values of the highest ones to draw."""
+    at, every = pl.int_range(pl.len()), (pl.len() / MAX_READINGS).ceil()
+    parts = readings.with_columns(bucket=(at // every).over(_READING), total=pl.len().over(_READING))
+    is_highest = (pl.col("value").arg_max() == at).over(*_READING, "bucket")
+    kept = parts.filter(is_highest & (pl.col("total") >= _MIN_READINGS))
+    return kept.group_by(_READING, maintain_order=True).agg(pl.col("total").first(), "time", "value")

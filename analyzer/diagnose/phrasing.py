@@ -75,9 +75,8 @@ def _endings(lives: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield how the workers ended and where they were last seen; those that ended alike share a sentence."""
     alike: dict[str, list[str]] = {}
     for life in lives:
-        last = (
-            f"last seen at {life['place']}" if life["place"] and life["phase"] in _STEPPED else "no step seen"
-        )
+        has_step = life["place"] and life["phase"] in _STEPPED
+        last = f"last seen at {life['place']}" if has_step else "no step seen"
         ended = f"{how_it_ended(life)}{f'; {last}' if life['seen'] else ''}."
         alike.setdefault(ended, []).append(life["worker"])
     for ended, workers in [*alike.items()][:_MAX_ENDINGS]:

@@ -21,17 +21,9 @@ MAX_EVENTS = 400
 """Maximum number of events; those of blamed workers are kept first, then by kind."""
 _MAX_CHARS = 240
 _IMPORTANCE = (
-    "error",
-    "nonfinite",
-    "exploded",
-    "signal",
-    "end",
-    "silence",
-    "accusation",
-    "last_step",
-    "first_step",
+    "error", "nonfinite", "exploded", "signal", "end", "silence", "accusation", "last_step", "first_step",
     "start",
-)
+)  # fmt: skip
 
 _LOSSES = ("training_loss", "loss")
 """Quantities of curves."""

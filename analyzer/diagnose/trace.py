@@ -31,17 +31,11 @@ def collectives(tables: Tables) -> tuple[list[CollectiveCall], int]:
     shared = tables["collectives"].filter(pl.col("shared") & (pl.col("workers") > 1))
     unnumbered = pl.when(pl.col("instance").is_null()).then("name").alias("unnumbered")
     label = ["instance", unnumbered, "step", "nth"]
-    matched = (
-        shared.group_by(label, maintain_order=True)
-        .agg(
-            pl.col("name").first(),
-            pl.col("start").first(),
-            pl.col("workers").first(),
-            pl.col("worker").filter("last").first().alias("last"),
-            pl.col("caused_seconds").max().alias("waited"),
-        )
-        .filter(pl.col("last").is_not_null())
+    last, waited = pl.col("worker").filter("last").first(), pl.col("caused_seconds").max()
+    calls = shared.group_by(label, maintain_order=True).agg(
+        pl.col("name", "start", "workers").first(), last=last, waited=waited
     )
+    matched = calls.drop_nulls("last")
     kept = matched.sort("waited", descending=True, maintain_order=True).head(MAX_COLLECTIVES).sort("start")
     rows = kept.select("name", "step", "nth", "workers", "last", "waited").to_dicts()
     return cast(list[CollectiveCall], rows), matched.height - kept.height

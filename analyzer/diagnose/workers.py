@@ -5,8 +5,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from analyzer.diagnose.curves import drawn
-from analyzer.diagnose.readings import readings_by_worker
+from analyzer.diagnose.curves import drawn, readings_by_worker
 from analyzer.diagnose.wording import end_of
 from analyzer.model.contract import Part, PauseInterval, WorkerEnd, WorkerReport
 from analyzer.model.run import Tables

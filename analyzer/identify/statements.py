@@ -82,6 +82,6 @@ def with_rows(tables: Tables, sources: Iterable[str]) -> set[str]:
     """Return those of the given sources from which any table has a row."""
     wanted = set(sources)
     frames = [frame["source"] for name, frame in tables.items() if name != "sources" and frame.height]
-    return (
-        {source for column in frames for source in column.unique() if source in wanted} if wanted else set()
-    )
+    if not wanted:
+        return set()
+    return {source for column in frames for source in column.unique() if source in wanted}

@@ -110,12 +110,8 @@ def _trials(shares: pl.DataFrame) -> pl.DataFrame:
 def _rates(trials: pl.DataFrame) -> pl.DataFrame:
     """Return runs, guilty runs, contexts, partners and the shrunk rate of each machine."""
     guilty = pl.col("guilty") > 0
-    met = (
-        trials.select("run", "host")
-        .join(trials.select("run", other="host"), on="run")
-        .group_by("host")
-        .agg(partners=pl.col("other").n_unique() - 1)
-    )
+    pairs = trials.select("run", "host").join(trials.select("run", other="host"), on="run")
+    met = pairs.group_by("host").agg(partners=pl.col("other").n_unique() - 1)
     hosts = trials.group_by("host").agg(
         runs=pl.len(),
         guilty=pl.col("guilty").sum(),
@@ -169,9 +165,8 @@ def _step_down(trials: pl.DataFrame) -> tuple[dict[str, float], dict[str, float]
 
 def _p_values(trials: pl.DataFrame) -> Iterator[tuple[str, float]]:
     """Yield each machine that was the culprit in enough contexts with its p-value."""
-    contexts = (
-        trials.filter(pl.col("guilty") > 0).group_by("host").agg(pl.struct("job", "together").n_unique())
-    )
+    blamed = trials.filter(pl.col("guilty") > 0)
+    contexts = blamed.group_by("host").agg(pl.struct("job", "together").n_unique())
     for host in contexts.filter(pl.col("job") >= MIN_CONTEXTS)["host"]:
         yield host, _upper_tail(_by_job(trials, host))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from analyzer.diagnose.readings import MAX_POINTS, readings_by_worker
+from analyzer.diagnose.curves import MAX_READINGS, readings_by_worker
 from analyzer.model.contract import DrawnReading
 from analyzer.tables.builders import frame
 
@@ -24,7 +24,7 @@ def test_a_peak_is_not_thinned_away() -> None:
     values = [1.0] * 1000
     values[501] = 9.0
     (made,) = drawn({"rss_bytes": values}).values()
-    assert made["kept"] == len(made["points"]) <= MAX_POINTS
+    assert made["kept"] == len(made["points"]) <= MAX_READINGS
     assert made["total"] == 1000
     assert [2505.0, 9.0] in made["points"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.pipeline import analyze
 from analyzer.render import render
-from analyzer.render.page.resources import resource_plots
+from analyzer.render.page.plot import resource_plots
 from tests.recordings import ROOT
 
 RECORDING = ROOT / "recorder" / "tests" / "recordings" / "memory-limit"

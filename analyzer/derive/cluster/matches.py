@@ -15,12 +15,9 @@ def matches(
     by_worker = dict(versions.iter_rows())
     stated = [by_worker.get(worker, of_all) for worker in found["worker"].to_list()]
     last = scalars.group_by("source").agg(last=pl.col("line").max())
-    return (
-        found.join(last, on="source", how="left", maintain_order="left")
-        .with_columns(
-            printed_after_end(found, lifetimes).alias("after_end"),
-            (pl.col("last") > pl.col("line")).fill_null(value=False).alias("overcome"),
-            pl.Series("tensorflow", stated, dtype=pl.String()),
-        )
-        .drop("last")
+    joined = found.join(last, on="source", how="left", maintain_order="left").with_columns(
+        printed_after_end(found, lifetimes).alias("after_end"),
+        (pl.col("last") > pl.col("line")).fill_null(value=False).alias("overcome"),
+        pl.Series("tensorflow", stated, dtype=pl.String()),
     )
+    return joined.drop("last")

@@ -27,12 +27,10 @@ def with_running_workers(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
     """
     last = last_events(sources)
     ended = facts.filter(pl.col("key").is_in(["recorded_end", "exit_code"])).select("worker", "attempt")
-    going_on = last.filter(pl.col("last_time") >= pl.col("last_time").max() - _TOGETHER_SECONDS).join(
-        ended, on=["worker", "attempt"], how="anti", maintain_order="left"
-    )
-    running = going_on.select(
-        "worker", "attempt", "source", time="last_time", key=pl.lit("exit_code"), value=pl.lit("running")
-    )
+    latest = last.filter(pl.col("last_time") >= pl.col("last_time").max() - _TOGETHER_SECONDS)
+    going_on = latest.join(ended, on=["worker", "attempt"], how="anti", maintain_order="left")
+    stated = {"key": pl.lit("exit_code"), "value": pl.lit("running")}
+    running = going_on.select("worker", "attempt", "source", time="last_time", **stated)
     return pl.concat([facts, running], how="diagonal")
 
 
@@ -60,19 +58,11 @@ def with_tasks_run_twice(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
     Its value is the seconds that they have in common. A restart begins after the end of the one before.
     The key is `recorded_in_two_clusters` if the two have different clusters.
     """
-    spans = (
-        sources.filter((pl.col("kind") == "recording") & pl.col("worker").is_not_null())
-        .group_by("worker", "attempt", maintain_order=True)
-        .agg(pl.col("first_time").min(), pl.col("last_time").max())
-        .sort("worker", "first_time")
-    )
-    specs = facts.filter(pl.col("key") == "cluster_spec").unique(["worker", "attempt"], maintain_order=True)
-    spans = spans.join(
-        specs.select("worker", "attempt", spec="value"),
-        on=["worker", "attempt"],
-        how="left",
-        maintain_order="left",
-    )
+    life = ["worker", "attempt"]
+    recorded = sources.filter(kind="recording").drop_nulls("worker").group_by(life, maintain_order=True)
+    spans = recorded.agg(pl.col("first_time").min(), pl.col("last_time").max()).sort("worker", "first_time")
+    specs = facts.filter(key="cluster_spec").unique(life, maintain_order=True).select(*life, spec="value")
+    spans = spans.join(specs, on=life, how="left", maintain_order="left")
     earlier = pl.col("last_time", "spec").shift(1).over("worker").name.prefix("earlier_")
     before = spans.with_columns(earlier).drop_nulls("earlier_last_time")
     ended = pl.min_horizontal("last_time", "earlier_last_time")

@@ -76,11 +76,8 @@ def _offsets(marks: pl.DataFrame, workers: pl.DataFrame) -> dict[str, _Offset]:
     found = dict(_offsets_from(first, marks))
     if not found:
         return {}
-    residual, steps = (
-        min(each.residual for each in found.values()),
-        max(each.steps for each in found.values()),
-    )
-    found[first] = _Offset(0.0, residual, steps)
+    others = found.values()
+    found[first] = _Offset(0.0, min(each.residual for each in others), max(each.steps for each in others))
     middle = median_low(each.seconds for each in found.values()) if len(found) > 2 else 0.0
     return {worker: each._replace(seconds=each.seconds - middle) for worker, each in found.items()}
 

@@ -138,13 +138,12 @@ def _last_before(bad: pl.Expr) -> Iterator[pl.Expr]:
 
 def _biggest_rise(positive: pl.Expr) -> Iterator[pl.Expr]:
     """Yield the greatest ratio of a positive value to the one before it, both values, step and place."""
-    value, step, place = (
-        column.filter(positive) for column in (pl.col("value"), pl.col("step"), pl.struct(_PLACE))
-    )
+    columns = (pl.col("value"), pl.col("step"), pl.struct(_PLACE))
+    value, step, place = (column.filter(positive) for column in columns)
     rises = value / value.shift()
-    columns = {"jump_from": value.shift(), "jump_to": value, "jump_step": step, "_jump_place": place}
+    named = {"jump_from": value.shift(), "jump_to": value, "jump_step": step, "_jump_place": place}
     yield rises.max().alias("jump")
-    for name, column in columns.items():
+    for name, column in named.items():
         yield column.get(rises.arg_max(), null_on_oob=True).alias(name)
 
 

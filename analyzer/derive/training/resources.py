@@ -56,12 +56,11 @@ def _changes(readings: pl.DataFrame) -> pl.DataFrame:
     """Return how the lowest and the highest value change from each eighth of the time to the next."""
     time = pl.col("time")
     share = (time - time.first().over(_KEY)) / (time.last() - time.first()).over(_KEY)
-    parts = (
-        readings.with_columns(part=(share * _PARTS).floor().clip(0, _PARTS - 1))
-        .group_by([*_KEY, "part"], maintain_order=True)
-        .agg(low=pl.col("value").min(), high=pl.col("value").max())
-        .sort("part", maintain_order=True)
+    parted = readings.with_columns(part=(share * _PARTS).floor().clip(0, _PARTS - 1))
+    bounds = parted.group_by([*_KEY, "part"], maintain_order=True).agg(
+        low=pl.col("value").min(), high=pl.col("value").max()
     )
+    parts = bounds.sort("part", maintain_order=True)
     low, high = pl.col("low").slice(1, _COMPARED), pl.col("high").slice(1, _COMPARED)
     changes = parts.group_by(_KEY, maintain_order=True).agg(
         parts=pl.len(),

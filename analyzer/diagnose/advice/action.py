@@ -15,9 +15,7 @@ from analyzer.model.run import Tables
 def action_on_job(decision: Decision, tables: Tables) -> ActionTaken:
     """Return whether and where to restart the job, from which checkpoint, and who must fix it."""
     chosen = decision.chosen
-    action = (
-        chosen.action if chosen else Action("as_is" if decision.cause == "healthy" else "unknown", "unknown")
-    )
+    action = chosen.action if chosen else Action("as_is" if decision.cause == "healthy" else "unknown")
     retry = "exclude_host" if action.retry == "as_is" and _node_is_down(decision, tables) else action.retry
     culprits = list(chosen.culprits) if chosen and retry == "exclude_host" else []
     exclude = tables["workers"].filter(pl.col("worker").is_in(culprits))["host"].drop_nulls().to_list()

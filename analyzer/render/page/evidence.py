@@ -55,9 +55,8 @@ def cited(diagnosis: Json, quoted: Mapping[tuple[str, int], int]) -> list[dict[s
     for event in diagnosis["timeline"]:
         at = (event["source"], event["line"])
         if None not in at and at not in quoted:
-            excerpt = (
-                [Line(event["line"], (TextPart(event["excerpt"]),), hit=True)] if event.get("excerpt") else []
-            )
+            text = event.get("excerpt")
+            excerpt = [Line(event["line"], (TextPart(text),), hit=True)] if text else []
             new = {"anchor": f"line-{event['n']}", "events": [], "item": event, "lines": excerpt}
             made.setdefault(at, new)["events"].append(event["n"])
     return list(made.values())

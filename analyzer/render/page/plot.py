@@ -1,17 +1,26 @@
-"""Computes the geometry of the curves: one plot per tag with all workers, non-finite values on top."""
+"""Computes the geometry of the curves of training and of resources: one plot per tag with all workers."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from analyzer.render.decision import blamed_workers
-from analyzer.render.formatting import worker_key
+from analyzer.render.formatting import instant, worker_key
 
 Json = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1080.0, 300.0, 64.0, 940.0, 26.0, 262.0
 _FRAME = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
 STEP_TIME = "seconds per step"
 _SCOPES = {"global": " (global)", "local": " (local)"}
+_RESOURCES = {
+    "rss_bytes": ("Resident memory, GiB", 2.0**30),
+    "memory_used_bytes": ("Memory of the control group or host, GiB", 2.0**30),
+    "cpu_percent": ("Processor use, percent of one core", 1.0),
+    "gpu/utilization_percent": ("GPU use, percent of the busiest", 1.0),
+    "gpu/memory_used_bytes": ("GPU memory, GiB of the fullest", 2.0**30),
+    "open_files_count": ("Open files and sockets", 1.0),
+}
+"""Tag → heading of its plot, and the divisor of its values."""
 _MAX_PLOTS, _MAX_LABELS, _MAX_ODD, _LABEL_PITCH = 6, 10, 20, 14.0
 
 
@@ -74,6 +83,28 @@ def plots(diagnosis: Json) -> list[dict[str, Any]]:
     moments = _moments(diagnosis)
     made = {tag: drawn_plot(tag, tags[tag], {} if tag in epochs else moments) for tag in drawn}
     return [plot | {"axis": "epoch"} if tag in epochs else plot for tag, plot in made.items()]
+
+
+def resource_plots(diagnosis: Json) -> list[dict[str, Any]]:
+    """Return the template's variables of one plot per kind of reading, in the order of their headings."""
+    workers = sorted(diagnosis["workers"], key=lambda worker: worker_key(worker["id"]))
+    readings = [(worker, each) for worker in workers for each in worker.get("readings", ()) if each["points"]]
+    if not readings:
+        return []
+    begin = min(point[0] for _, each in readings for point in each["points"])
+    made = [
+        (title, [_readings(worker, each, begin, by) for worker, each in readings if each["tag"] == tag])
+        for tag, (title, by) in _RESOURCES.items()
+    ]
+    axis = f"seconds since {instant(begin, date=False)} UTC"
+    return [drawn_plot(title, series, {}) | {"axis": axis} for title, series in made if series]
+
+
+def _readings(worker: Json, reading: Json, begin: float, by: float) -> Series:
+    points = tuple(
+        (round(time - begin), value / by, f"{value / by:.4g}") for time, value in reading["points"]
+    )
+    return Series(worker["id"], worker["part"], "unknown", points, reading["kept"], reading["total"])
 
 
 def undrawn(diagnosis: Json) -> list[str]:

@@ -21,17 +21,9 @@ _EXPECTED_AT_END = {
 }
 """Event kinds that are normal for a way to end, and so never the first sign of trouble."""
 _LABEL_PRIORITY = (
-    "error",
-    "nonfinite",
-    "exploded",
-    "signal",
-    "end",
-    "accusation",
-    "silence",
-    "first_step",
-    "last_step",
+    "error", "nonfinite", "exploded", "signal", "end", "accusation", "silence", "first_step", "last_step",
     "start",
-)
+)  # fmt: skip
 
 
 class Axis:

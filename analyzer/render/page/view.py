@@ -6,7 +6,7 @@ from typing import Any
 
 from analyzer.render import decision, markdown, phrasing
 from analyzer.render.finding_order import incomplete_sources, unsupported_sources
-from analyzer.render.page import cluster, evidence, plot, resources, timeline, trace
+from analyzer.render.page import cluster, evidence, plot, timeline, trace
 from analyzer.render.page.template import anchor
 from analyzer.render.trim import Trimmed
 
@@ -112,7 +112,7 @@ def _charts(diagnosis: Json) -> dict[str, Any]:
         "pause_legend": decision.wording()["pauses"],
         "plots": plot.plots(diagnosis),
         "undrawn": plot.undrawn(diagnosis),
-        "resource_plots": resources.resource_plots(diagnosis),
+        "resource_plots": plot.resource_plots(diagnosis),
         "trace": trace.trace(diagnosis),
         "latecomers": trace.latecomers(diagnosis),
     }
@@ -158,9 +158,7 @@ def _targets(
     def target(event: Json) -> tuple[str, str]:
         source, line = event["source"], event["line"]
         if source is None:
-            return (
-                (anchor(event["worker"]), "no file") if event["worker"] in shown else ("sources", "no file")
-            )
+            return anchor(event["worker"]) if event["worker"] in shown else "sources", "no file"
         if line is None:
             return files.get(source, "sources"), source
         n = quoted.get((source, line))

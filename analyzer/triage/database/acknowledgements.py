@@ -68,9 +68,8 @@ def find_group(history: History, prefix: str) -> str:
     found = history.rows(sa.select(RUNS.c.fingerprint).distinct().where(like, RUNS.c.verdict != "healthy"))
     if len(found) != 1:
         many = ", ".join(sorted(row["fingerprint"] for row in found)[:5])
-        raise UsageError(
-            f"{prefix}: {f'several groups: {many}' if found else 'no such group in the history'}"
-        )
+        what = f"several groups: {many}" if found else "no such group in the history"
+        raise UsageError(f"{prefix}: {what}")
     return str(found[0]["fingerprint"])
 
 

@@ -94,12 +94,8 @@ def find_runs(
     before_wildcard = re.split(r"[*?[]", (pattern or "").lstrip("/"), maxsplit=1)[0]
     storage = storage_for(root, before_wildcard, known)
     start = root.rstrip("/") if is_url(root) else os.path.abspath(root)
-    places = (
-        _walk(storage, start, on_unlisted, leave_out)
-        if pattern is None
-        else _matching(storage, start, on_unlisted, pattern)
-    )
-    for place in places:
+    walked = _walk(storage, start, on_unlisted, leave_out)
+    for place in walked if pattern is None else _matching(storage, start, on_unlisted, pattern):
         if settled := storage.settled(place):
             yield from (_unchanged(run, now) for run in settled)
             continue

@@ -11,11 +11,11 @@ from analyzer.triage.publish.links import absolute
 
 def lines(runs: Iterable[Run], summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
     """Return one JSON object per line and run, with team, job and owner, and the state of the run's group."""
-    made = (
-        {**run._asdict(), **context.job(run)._asdict(), "state": summary.states.get(run.fingerprint or "")}
-        for run in runs
-    )
-    return "".join(json.dumps(each, ensure_ascii=False, allow_nan=False) + "\n" for each in made)
+    made = []
+    for run in runs:
+        about = context.job(run)._asdict() | {"state": summary.states.get(run.fingerprint or "")}
+        made.append(json.dumps(run._asdict() | about, ensure_ascii=False, allow_nan=False) + "\n")
+    return "".join(made)
 
 
 def groups_json(summary: NightSummary, context: PageContext) -> str:
