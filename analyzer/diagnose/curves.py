@@ -32,7 +32,7 @@ Point = list[Any]
 
 
 def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> dict[str, list[DrawnCurve]]:
-    """Return worker → curves from its log (else event files), plus its seconds per step."""
+    """Return worker → its curves, from its log or else from its event files, and its seconds per step."""
     points = _points(scalars)
     rows = curves.filter(pl.col("origin") != GAUGE).iter_rows(named=True)
     made: dict[str, list[DrawnCurve]] = {}

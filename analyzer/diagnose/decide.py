@@ -50,7 +50,10 @@ class Decision(NamedTuple):
 
 
 def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
-    """Return the verdict of the surest unexplained cause; without one, that of how the workers ended."""
+    """Return the verdict of the most certain cause that no other finding explains.
+
+    Without such a cause, the verdict follows from how the workers ended.
+    """
     causes = [f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.CAUSE]
     causes.sort(key=lambda f: (f.verdict is not Verdict.FAILED, *precedence(f)))
     related = (f for f in causes if not (f.explained_by or f.contradicted_by))

@@ -50,7 +50,7 @@ class Attempts(NamedTuple):
         return sum(count - 1 for each, count in own.items() if each < (attempt or 0))
 
     def last(self, worker: str | None, attempt: int | None) -> int | None:
-        """Return the number of the last attempt that the logs named for an attempt hold."""
+        """Return the last attempt in the logs that are named after this attempt: these may hold several."""
         several = len(self.held.get(worker or "", {})) > 1
         return attempt + self.before(worker, attempt + 1) if attempt and several else attempt
 

@@ -143,7 +143,7 @@ def _may_matter(cause: str, diagnosis: Mapping[str, Any]) -> bool:
 
 
 def notes(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each context finding that is no reason already, and one for shifted clocks."""
+    """Return a sentence for each context finding that `why` does not state yet, then on shifted clocks."""
     found = [
         note
         for f in diagnosis["findings"]

@@ -119,9 +119,9 @@ class _Page(NamedTuple):
 
 
 def _marked_part(place: Json, room: int) -> str:
-    """Return the part of an excerpt with all marked words, or its first line; both cut to `room` if longer.
+    """Return the part of an excerpt that has all marked words; without marks, its first line.
 
-    `room` is a number of characters, which only the marked words may exceed.
+    It has at most `room` characters, or as many as the marked words need.
     """
     text: str = place["excerpt"]
     first = min((start for start, _ in place["marks"]), default=0)

@@ -22,8 +22,9 @@ def with_recorded_facts(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFr
 def with_running_workers(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     """Return the facts, and `exit_code: running` for each worker whose recording goes on.
 
-    A recording goes on if it states no end, and none of another worker lasts longer. Only the recordings'
-    own times count, so the answer is the same tomorrow; a host that lost power at the end looks alike.
+    A recording goes on if it states no end, and no other worker's recording lasts longer. Only times in the
+    recordings count, so the answer does not depend on today's date. A host that lost power at the very end
+    cannot be told from one that runs.
     """
     last = last_events(sources)
     ended = facts.filter(pl.col("key").is_in(["recorded_end", "exit_code"])).select("worker", "attempt")

@@ -205,7 +205,7 @@ class _Reader:
         return len(events)
 
     def _decide_kind(self, raw: bytes, names: _PlaneNames) -> str | None:
-        """Return the kind of an event, and remember it by its first bytes if they hold the whole id."""
+        """Return the kind of an event; remember it for other events that begin with the same metadata id."""
         event = Event.FromString(raw)
         number = event.metadata_id
         name = names.events.get(number, "")

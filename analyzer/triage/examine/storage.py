@@ -114,7 +114,10 @@ class StoredTree:
         return next((each for each in (place, *parents(place)) if each in self._trees), None)
 
     def _below(self, place: str) -> list[File]:
-        """Return the files below a directory, or `place` if it is a file; list its tree if none has it."""
+        """Return the files below a directory, or `place` itself if it is a file.
+
+        Everything below `place` is listed first, unless it was listed together with a directory above.
+        """
         base = self._listed(place)
         if base is None:
             base, prefix = place, self.prefix if place == self.root else ""

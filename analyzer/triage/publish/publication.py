@@ -40,7 +40,7 @@ class Publication(NamedTuple):
     filed: frozenset[str] = frozenset()
 
     def summary(self, history: History, date: str) -> NightSummary:
-        """Return the summary of a night; only the night of the call has its counts."""
+        """Return the summary of a night; the number of runs found is known for that of the call only."""
         if date == self.date:
             return summarize_night(history, date, self.found, self.waiting, self.unlisted, self.pack)
         return summarize_night(history, date, None, 0, (), self.pack)
