@@ -39,6 +39,11 @@ _UNCAUGHT = lazy_regex(
 )
 """Regex for the log message of an exception that names its class, or only quotes its message."""
 _LOGGED = lazy_regex(r"(?P<message>[^\n]+)")
+_REPORTED = lazy_regex(
+    r"Error reported to Coordinator: <(?:class|type) "
+    r"'(?P<error>(?:\w+\.)*(?P<type>\w+)'>, (?P<message>[^\n]*))"
+)
+"""Regex for the exception of one of its threads that TensorFlow's coordinator logs."""
 _CHAIN = lazy_regex(
     r"\n+(?:During handling of the above exception|The above exception was the direct cause)[^\n]*\s*$"
 )
@@ -77,6 +82,10 @@ _LIBRARY = lazy_regex(
 )
 
 
+_SHOWN = lazy_regex(r"(?P<runs>-+> ?|[│|] ❱ +)\d+\b| +\d+(?: |$)|[│|] +\d+ [│|]")
+"""Regex for a line of source code that IPython or rich shows with its number; `runs`: the one that raised."""
+
+
 class Raised(NamedTuple):
     """A parsed traceback: class, message and position of its last exception, and the user's frame."""
 
@@ -91,6 +100,26 @@ def is_runtime_error(name: str) -> bool:
     return re.fullmatch(_RUNTIME_ERROR, name) is not None
 
 
+def executed(text: str) -> str:
+    """Return a traceback, blanking code that IPython or rich only shows beside what raised."""
+    if "-> " not in text and "❱" not in text:
+        return text
+    return "\n".join(_executed(text.split("\n")))
+
+
+def _executed(shown: list[str]) -> Iterator[str]:
+    unclosed = 0
+    for line in shown:
+        source = _SHOWN.match(line)
+        if source is None or source["runs"]:
+            unclosed = 0
+        if source and (source["runs"] or unclosed > 0):
+            unclosed += line.count("(") - line.count(")")
+        elif source:
+            line = " " * len(line)
+        yield line
+
+
 def starts_traceback(text: str) -> bool:
     """Return True if a line begins a traceback: a header, a frame, or a bare error."""
     return (
@@ -98,6 +127,7 @@ def starts_traceback(text: str) -> bool:
         or (("File " in text or ".py" in text) and _FRAME_LINE.match(text) is not None)
         or (("Error" in text or "root error" in text) and _BARE_ERROR.match(text) is not None)
         or ("xception" in text and _UNCAUGHT.search(text) is not None)
+        or ("reported to Coord" in text and _REPORTED.search(text) is not None)
     )
 
 
@@ -132,8 +162,8 @@ class OpenTraceback:
         if header:
             self._open(first, header)
         elif not _FRAME_LINE.match(first):
-            uncaught = _UNCAUGHT.search(first)
-            self.ending = first[uncaught.start("error") :] if uncaught else first
+            logged = _UNCAUGHT.search(first) or _REPORTED.search(first)
+            self.ending = first[logged.start("error") :] if logged else first
 
     def _open(self, line: str, header: re.Match[str]) -> None:
         self.has_header, self.ending, self._raised = True, None, header["raised"]
@@ -218,6 +248,9 @@ def _exception_after(text: str, header: re.Match[str] | None) -> Raised | None:
     frames = _without_prefix(text[header.start() if header else 0 : start], prefix)
     if status := _STATUS.match(text, start):
         return Raised(_class_of(status["code"]), status["message"].strip(), start, _users_frame(frames))
+    reported = _REPORTED.search(text, text.rfind("\n", 0, start) + 1)
+    if reported and reported.start("error") == start:
+        return Raised(reported["type"], reported["message"].strip(), start, None)
     match = _NAME.match(text, start) or _CALL.match(text, start) or _LOGGED.match(text, start)
     if match is None:
         return None
@@ -266,8 +299,8 @@ def _error_start(text: str, header: re.Match[str] | None, prefix: re.Pattern[str
             continue
         at = start + len(line) - len(bare)
         if header is None and not _ERROR.match(bare):
-            if uncaught := _UNCAUGHT.search(bare):
-                return at + uncaught.start("error")
+            if logged := _UNCAUGHT.search(bare) or _REPORTED.search(bare):
+                return at + logged.start("error")
         elif raised is None or re.match(rf"(?:\w+\.)*{raised}\b", bare):
             return at
     return None

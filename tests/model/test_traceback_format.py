@@ -7,7 +7,7 @@ import pytest
 from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
 from analyzer.ingest.logs.records import Record, records, wording
 from analyzer.ingest.logs.text import lines
-from analyzer.model.traceback_format import parse
+from analyzer.model.traceback_format import executed, parse
 from tests.rules import our_rules
 
 PLAIN = """\
@@ -167,6 +167,39 @@ def test_a_traceback_is_one_record_with_its_error(text: str, frame: str | None) 
     raised = parse(record.text)
     assert raised is not None
     assert (raised.type, raised.message, raised.frame) == ("ValueError", "bad shape", frame)
+
+
+def test_a_coordinator_reports_an_exception() -> None:
+    """TensorFlow 1 logs class and message of what a thread raised; the traceback may be lost."""
+    text = "INFO:tensorflow:Error reported to Coordinator: <class 'tensorflow.python.framework.errors_impl.UnavailableError'>, OS Error"
+    (record,) = read(f"step 4\n{text}\nstep 5\n")
+    raised = parse(record.text)
+    assert raised is not None
+    assert (raised.type, raised.message, raised.frame) == ("UnavailableError", "OS Error", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "lost"),
+    [
+        pytest.param(IPYTHON, "main(batch)", "for batch in data", id="IPython"),
+        pytest.param(RICH, "step(batch)", "check(batch)", id="rich"),
+        pytest.param(PLAIN, "step(batch)", None, id="plain"),
+    ],
+)
+def test_code_around_the_current_line_did_not_run(text: str, shown: str, lost: str | None) -> None:
+    """Lines of code that are only shown are blanked, and all others keep their place."""
+    ran = executed(text)
+    assert shown in ran
+    assert lost is None or lost not in ran
+    assert [len(line) for line in ran.split("\n")] == [len(line) for line in text.split("\n")]
+
+
+def test_a_statement_of_several_lines_ran_as_a_whole() -> None:
+    """IPython points at its first line."""
+    text = '    1 raise A("no")\n--> 2 raise B(\n    3     "yes"\n    4 )\n    5 raise C("no")'
+    assert (
+        executed(text) == '                   \n--> 2 raise B(\n    3     "yes"\n    4 )\n                   '
+    )
 
 
 def test_a_list_of_root_errors_names_its_class() -> None:

@@ -13,7 +13,7 @@ import polars as pl
 from analyzer.derive.endings.teardown import ended_by_scheduler, ended_from_outside
 from analyzer.derive.training.ordering import comes_after, dated, last_progress, line_at
 from analyzer.model.messages import STATES, Messages, Wording
-from analyzer.model.traceback_format import Raised, is_runtime_error, parse
+from analyzer.model.traceback_format import Raised, executed, is_runtime_error, parse
 from analyzer.tables.builders import frame
 
 _DEFINED_AT = re.compile(
@@ -121,6 +121,7 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
     raised = parse(text)
     if raised is None:
         return None
+    ran = executed(text)
     place = {key: record[key] for key in ("worker", "attempt", "source")}
     return place | {
         "line": line_at(record, raised.start),
@@ -129,10 +130,10 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "type": raised.type,
         "message": _BAR_BELOW.sub("", _DEFINED_AT.sub("", raised.message))[:_LONGEST_MESSAGE],
         "says": text[raised.start :].partition("\n")[0],
-        "own": not _passed_on(raised.type, text, wording),
+        "own": not _passed_on(raised.type, ran, wording),
         "runtime": _is_of_runtime(raised, wording),
         "frame": raised.frame,
-        "via": next((via for via, words in wording.via.items() if words.is_in(text)), None),
+        "via": next((via for via, words in wording.via.items() if words.is_in(ran)), None),
     }
 
 

@@ -14,6 +14,7 @@ from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.messages import Message
 from analyzer.model.schema import LARGEST_INT
 from analyzer.model.task_names import listed_workers
+from analyzer.model.traceback_format import executed
 
 EDGE_RECORDS = 60
 """Records at the start and end of a log that are always kept, as context for unknown failures."""
@@ -91,7 +92,10 @@ def _hits(record: Record, wanted: Wanted, matcher: Matcher) -> list[Hit]:
         if line > record.last_line:
             break
         ids |= found
-    return matcher.confirm(ids, record.text, record.level) if ids else []
+    if not ids:
+        return []
+    text = executed(record.text) if record.kind == "traceback" else record.text
+    return matcher.confirm(ids, text, record.level)
 
 
 def _read_progress(output: SourceRows, record: Record, progress: ProgressReader) -> None:
