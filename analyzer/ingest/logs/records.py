@@ -39,6 +39,8 @@ _TENSORFLOW_ERROR = lazy_regex(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|er
 
 
 _STATUS = lazy_regex(r'\{"created":"@')
+_FENCE = lazy_regex(r"\s{0,3}(?:```+|~~~+)[\w+-]*$")
+"""Line that begins or ends a block of code in Markdown: a log begins or ends there."""
 
 
 class Wording(NamedTuple):
@@ -114,18 +116,28 @@ def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator
     """Yield the records of one source, in order; `year` completes timestamps that lack one.
 
     A None in `lines` stands for omitted lines; only an open traceback continues after them. If the last line
-    names an exception, it is an error even without the traceback above it.
+    of the log, or of a block of code in Markdown, names an exception, it is an error even without the
+    traceback above it.
     """
     held: Record | None = None
     for record in _records(lines, year, words):
         if record.pieces[0].text or len(record.pieces) > 1:
             if held:
-                yield held
+                yield _as_last(held) if _is_fence(record.pieces[0].text) else held
             held = record
-    if held and held.kind == "plain" and names_error(held.text):
-        held.kind, held.level = "traceback", "E"
     if held:
-        yield held
+        yield _as_last(held)
+
+
+def _as_last(record: Record) -> Record:
+    """Return the last record of a log, as an error if it only names an exception."""
+    if record.kind == "plain" and names_error(record.text):
+        record.kind, record.level = "traceback", "E"
+    return record
+
+
+def _is_fence(text: str) -> bool:
+    return ("```" in text or "~~~" in text) and _FENCE.match(text) is not None
 
 
 def _records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:
@@ -220,6 +232,8 @@ def _closed(record: Record) -> Record:
 
 def _belongs(record: Record, text: str, year: int, words: Wording) -> bool:
     """Return whether a line continues the record before it."""
+    if _is_fence(text) or _is_fence(record.bodies[0]):
+        return False
     if record.open:
         return _belongs_to_traceback(record.open, text, year, words)
     if record.kind == "plain" and text.lstrip().startswith(words.status):

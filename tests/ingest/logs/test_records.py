@@ -156,6 +156,22 @@ def test_an_indented_line_is_no_part_of_a_plain_one() -> None:
     assert len(read("loading\n  a\n  b\n")) == 3
 
 
+def test_a_block_of_code_ends_its_log() -> None:
+    """What stands in Markdown around a block belongs to no record of it; its last line may be an error."""
+    text = """\
+Traceback (most recent call last):
+  File "/srv/train.py", line 3, in <module>
+```
+The other worker says:
+~~~text
+ValueError: bad cell
+~~~
+"""
+    block, _, prose, _, error, _ = read(text)
+    assert (block.last_line, prose.kind, prose.text) == (2, "plain", "The other worker says:")
+    assert (error.kind, error.level) == ("traceback", "E")
+
+
 def test_a_status_without_a_prefix_is_one_record() -> None:
     """The head of a paste may be cut off: what names the peer still stands beside what it met."""
     _, *rest = STATUS.splitlines(keepends=True)
