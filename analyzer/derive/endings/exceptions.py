@@ -121,6 +121,7 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
     raised = parse(text)
     if raised is None:
         return None
+    says = text[raised.start :].partition("\n")[0]
     ran = executed(text)
     place = {key: record[key] for key in ("worker", "attempt", "source")}
     return place | {
@@ -129,9 +130,9 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "until": record["until"],
         "type": raised.type,
         "message": _BAR_BELOW.sub("", _DEFINED_AT.sub("", raised.message))[:_LONGEST_MESSAGE],
-        "says": text[raised.start :].partition("\n")[0],
+        "says": says,
         "own": not _passed_on(raised.type, ran, wording),
-        "runtime": _is_of_runtime(raised, wording),
+        "runtime": _is_of_runtime(raised, wording) or wording.runtime.begins(says),
         "frame": raised.frame,
         "via": next((via for via, words in wording.via.items() if words.is_in(ran)), None),
     }

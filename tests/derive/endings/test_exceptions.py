@@ -48,6 +48,8 @@ def test_own_and_passed_on_are_told_apart(ending: str, kind: str, own: bool) -> 
         ("tensorflow.python.framework.errors_impl.InternalError: buffer size does not match", True),
         ("tensorflow.python.framework.errors_impl.UnknownError: KeyError: 'nclass'", False),
         ("ValueError: UnavailableError is not what I expected", False),
+        ("java.lang.NoSuchMethodError: isEncrypted", True),
+        ("mylib.errors.NoSuchMethodError: isEncrypted", False),
     ],
 )  # fmt: skip
 def test_what_only_the_runtime_met_is_told(ending: str, runtime: bool) -> None:
