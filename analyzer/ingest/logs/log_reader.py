@@ -1,13 +1,14 @@
 """A worker's stdout or stderr of any size → records, matches, scalars and facts."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from itertools import chain
 
 from analyzer.ingest.logs.collectors.headings import kind_below
 from analyzer.ingest.logs.collectors.streams import below_headings, detect_style, split_streams
+from analyzer.ingest.logs.markdown import LARGEST_PASTE, fenced, unmarked
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.logs.text import MAX_LINE_CHARS
 from analyzer.ingest.matcher import Matcher
@@ -73,12 +74,13 @@ def _line_of_cut_entry(end: LogSlice) -> int | None:
 def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[SourceRows]:
     """Return the rows of the selected lines of a file, one item per stream."""
     first, last = selection.slices[0].data, selection.slices[-1].data
-    style = detect_style(str(first, "utf-8", "replace").split("\n"))
+    may_be_pasted = selection.bytes <= LARGEST_PASTE
+    style = detect_style(_lines(first, may_be_pasted=may_be_pasted, only_fenced=True))
     if style is below_headings and len(selection.slices) > 1:
         style = None  # a heading may lie in what is left out
     by_origin: dict[str | None, list[list[tuple[int, str]]]] = {}
     for piece in selection.slices:
-        lines = str(piece.data.removesuffix(b"\n"), "utf-8", "replace").split("\n")
+        lines = _lines(piece.data.removesuffix(b"\n"), may_be_pasted=may_be_pasted)
         for stream in split_streams(list(enumerate(lines, piece.line)), style):
             by_origin.setdefault(stream.key, []).append(stream.lines)
     year = _year(first) or _year(last) or _NO_YEAR
@@ -94,6 +96,14 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     if len(outputs) == 1:
         outputs[0].bytes, outputs[0].lines = selection.bytes, selection.lines
     return outputs
+
+
+def _lines(data: bytes, *, may_be_pasted: bool, only_fenced: bool = False) -> Sequence[str]:
+    lines = str(data, "utf-8", "replace").split("\n")
+    if not may_be_pasted:
+        return lines
+    bare = unmarked(lines)
+    return fenced(bare) if only_fenced else bare
 
 
 def _read_printed(

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from analyzer.ingest.logs.markdown import is_fence
 from analyzer.ingest.logs.prefixes import Head, head
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import Line, shorten
@@ -39,8 +40,6 @@ _TENSORFLOW_ERROR = lazy_regex(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|er
 
 
 _STATUS = lazy_regex(r'\{"created":"@')
-_FENCE = lazy_regex(r"\s{0,3}(?:```+|~~~+)[\w+-]*$")
-"""Line that begins or ends a block of code in Markdown: a log begins or ends there."""
 
 
 class Wording(NamedTuple):
@@ -123,7 +122,7 @@ def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator
     for record in _records(lines, year, words):
         if record.pieces[0].text or len(record.pieces) > 1:
             if held:
-                yield _as_last(held) if _is_fence(record.pieces[0].text) else held
+                yield _as_last(held) if is_fence(record.pieces[0].text) else held
             held = record
     if held:
         yield _as_last(held)
@@ -134,10 +133,6 @@ def _as_last(record: Record) -> Record:
     if record.kind == "plain" and names_error(record.text):
         record.kind, record.level = "traceback", "E"
     return record
-
-
-def _is_fence(text: str) -> bool:
-    return ("```" in text or "~~~" in text) and _FENCE.match(text) is not None
 
 
 def _records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:
@@ -232,7 +227,7 @@ def _closed(record: Record) -> Record:
 
 def _belongs(record: Record, text: str, year: int, words: Wording) -> bool:
     """Return whether a line continues the record before it."""
-    if _is_fence(text) or _is_fence(record.bodies[0]):
+    if is_fence(text) or is_fence(record.bodies[0]):
         return False
     if record.open:
         return _belongs_to_traceback(record.open, text, year, words)

@@ -24,8 +24,6 @@ _GLUED = re.compile(
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] "
     r"|[IWEF]\d{4} \d\d:\d\d:(?:\d\d\.|\d{9,}\.)\d+ )"
 )
-_QUOTED = re.compile(r"^>(?!>| ?File \") ?")
-"""Markdown's sign of a quotation; a prompt of Python and a frame of loguru begin alike."""
 _LEVEL_AND_TIME = re.compile(r"[IWEF](?:\d{4} \d| )")
 """Part common to both timestamp formats of TensorFlow."""
 
@@ -82,10 +80,8 @@ def storable(text: str) -> str:
 
 
 def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
-    """Yield every line, and every state of a redrawn one, without control codes and Markdown's `>`."""
+    """Yield every line, and every state of a redrawn one, without control codes."""
     for number, physical in numbered:
-        if physical[:1] == ">":
-            physical = _QUOTED.sub("", physical)
         if physical.isprintable():
             yield from _split_glued(number, shorten(physical.rstrip()))
             continue

@@ -36,18 +36,6 @@ def test_colour_codes_and_control_characters_are_taken_out() -> None:
     assert texts(b"\x1b[1m1/8\x1b[0m \x1b[32mok\x1b[0m\x1b]0;title\x07\x00") == ["1/8 ok"]
 
 
-@pytest.mark.parametrize(
-    ("quoted", "read"),
-    [
-        ("> step 5 loss 0.5", "step 5 loss 0.5"),
-        ('> File "/srv/train.py", line 41, in main', '> File "/srv/train.py", line 41, in main'),
-    ],
-)
-def test_a_quotation_of_markdown_is_read_without_its_sign(quoted: str, read: str) -> None:
-    """Unlike loguru's frames, which begin alike."""
-    assert [line.text for line in lines([(1, quoted)])] == [read]
-
-
 def test_what_is_glued_behind_a_progress_bar_is_a_line_of_its_own() -> None:
     """A traceback begins wherever the bar was left."""
     assert texts(b"6/20 [==>..] - loss: 0.80Traceback (most recent call last):") == [

@@ -1,0 +1,81 @@
+"""Pasted text → the lines of its log, without Markdown's marks, cells, indentation and hard spaces.
+
+No line is added or left out, so that each keeps its number.
+"""
+
+import re
+from collections.abc import Sequence
+
+from analyzer.ingest.logs.prefixes import head
+from analyzer.model.lazy_regex import lazy_regex
+from analyzer.model.traceback_format import header_of
+
+LARGEST_PASTE = 1_000_000
+"""Maximum size in bytes of a log that may be a paste; GitHub takes 65,536 characters a comment."""
+
+_FENCE = lazy_regex(r"\s{0,3}(?:```+|~~~+)[\w+-]*$")
+_QUOTED = re.compile(r"^>(?!>| ?File \") ?")
+"""Markdown's sign of a quotation; a prompt of Python and a frame of loguru begin alike."""
+_CELLS = re.compile(
+    r"^\s*\|[|\s]*(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d[.,\d]*\s*\| ?(?P<text>.*?)(?:\s+\|\s*)?$"
+)
+"""A row of a table copied from a log service; the time of the row is left out, for lines state their own."""
+_INDENTED = 4
+"""Minimum number of characters by which Markdown's blocks of code are indented."""
+_NO_YEAR = 1970
+
+
+def is_fence(text: str) -> bool:
+    """Return True for a line that begins or ends a block of code; a log begins or ends there."""
+    return ("```" in text or "~~~" in text) and _FENCE.match(text) is not None
+
+
+def unmarked(lines: Sequence[str]) -> list[str]:
+    """Return the lines as their log had them."""
+    bare = [_without_marks(line) for line in lines]
+    depth = min((_depth(line) for line in bare if line.strip()), default=0)
+    return _dedented([line[depth:] for line in bare])
+
+
+def fenced(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines within blocks of code; all lines if there is no such block."""
+    inside, is_open = [], False
+    for line in lines:
+        if is_fence(line):
+            is_open = not is_open
+        elif is_open:
+            inside.append(line)
+    return inside or lines
+
+
+def _without_marks(line: str) -> str:
+    line = line.replace("\N{NO-BREAK SPACE}", " ")
+    if "|" in line and (row := _CELLS.match(line)):
+        return row["text"]
+    if line[:1] not in {">", "`"}:
+        return line
+    bare = _QUOTED.sub("", line)
+    return bare[1:].removesuffix("`") if bare.startswith("`") and not bare.startswith("```") else bare
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _dedented(lines: Sequence[str]) -> list[str]:
+    """Return the lines with blocks that begin like a log moved to the margin."""
+    moved, depth, follows_blank = [], 0, True
+    for line in lines:
+        indented = _depth(line)
+        if line.strip():
+            if indented < depth:
+                depth = 0
+            if not depth and follows_blank and indented >= _INDENTED and _begins_log(line.strip()):
+                depth = indented
+        moved.append(line[depth:])
+        follows_blank = not line.strip()
+    return moved
+
+
+def _begins_log(text: str) -> bool:
+    return head(text, _NO_YEAR) is not None or header_of(text) is not None

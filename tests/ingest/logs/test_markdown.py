@@ -1,0 +1,57 @@
+"""Logs come out of pastes as their programs printed them."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.ingest.logs.markdown import fenced, unmarked
+
+LOG = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce"
+
+
+@pytest.mark.parametrize(
+    ("pasted", "log"),
+    [
+        ("> step 5 loss 0.5", "step 5 loss 0.5"),
+        (">step 5 loss 0.5", "step 5 loss 0.5"),
+        ("`step 5 loss 0.5`", "step 5 loss 0.5"),
+        ("> `step 5 loss 0.5", "step 5 loss 0.5"),
+        ("\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}step 5", "step 5"),
+        ("  |   |   | 2026-11-17 12:30:37 | step 5 loss 0.5", "step 5 loss 0.5"),
+        ("  | 02-01 21:57:21.770 | step 5 loss 0.5 |  ", "step 5 loss 0.5"),
+        ("| 0  Tesla T4  On | 00000000:00:04.0 Off |", "| 0  Tesla T4  On | 00000000:00:04.0 Off |"),
+        (
+            "2026-11-22 17:14:19.123 | ERROR | __main__:f:6 - bad",
+            "2026-11-22 17:14:19.123 | ERROR | __main__:f:6 - bad",
+        ),
+        ("```text", "```text"),
+        (">>> import keras", ">>> import keras"),
+        ('> File "/srv/train.py", line 41, in main', '> File "/srv/train.py", line 41, in main'),
+    ],
+)
+def test_a_line_is_read_without_marks(pasted: str, log: str) -> None:
+    """Unlike fences, prompts of Python and loguru's frames, which begin alike."""
+    assert unmarked([pasted]) == [log]
+
+
+def test_a_log_that_is_indented_as_a_whole_is_moved_to_the_margin() -> None:
+    """What is indented further stays so."""
+    assert unmarked(["  step=0", "", "      loss = 1"]) == ["step=0", "", "    loss = 1"]
+
+
+def test_an_indented_block_that_begins_like_a_log_is_moved_to_the_margin() -> None:
+    """Up to the next line at the margin."""
+    pasted = ["It says:", "", f"    {LOG}", "    \t [[node]]", "", "    step 5", "Why?"]
+    assert unmarked(pasted) == ["It says:", "", LOG, "\t [[node]]", "", "step 5", "Why?"]
+
+
+def test_other_indented_blocks_stay() -> None:
+    """AutoGraph indents the frames of an error, behind a blank line."""
+    error = ["ValueError: in user code:", "", "    train.py:41 step  *", "        f(x)"]
+    assert unmarked(error) == error
+
+
+def test_only_what_stands_in_blocks_of_code_is_of_the_log() -> None:
+    """Prose around them says nothing of the log's form."""
+    assert fenced(["It says:", "```sh", "[worker 0] up", "```", "Why?"]) == ["[worker 0] up"]
+    assert fenced(["[worker 0] up"]) == ["[worker 0] up"]
