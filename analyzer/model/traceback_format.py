@@ -23,6 +23,8 @@ _ERROR_NAME = (
 _ROOT_ERRORS = r"\d+ root error\(s\) found\."
 _ERROR = lazy_regex(rf"{_ERROR_NAME}(?: \(see above for traceback\))?(?::(?:\s|$)|$)|{_ROOT_ERRORS}")
 _RUNTIME_ERROR = r"(?:Aborted|Cancelled|DeadlineExceeded|Internal|Unavailable|Unknown)Error"
+_NAMED = lazy_regex(rf"{_ERROR_NAME}\b|{_ROOT_ERRORS}|(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*(?:: |$)|\w+\(")
+"""Regex for an error below a blank line: below a traceback that was cut off, a paste goes on with prose."""
 _STATUS_ERROR = (
     rf"(?:{_RUNTIME_ERROR}|(?:AlreadyExists|DataLoss|FailedPrecondition|InvalidArgument|NotFound|OutOfRange"
     r"|PermissionDenied|ResourceExhausted|Unauthenticated|Unimplemented)Error)"
@@ -58,7 +60,8 @@ _CONTINUATION = " \t|+^>│╭╰├┃┏┗"
 _ASIDE = lazy_regex(r"[\[(<]{0,2}(?:\.{3}|…|snip\b)|-+> \d")
 """Regex for the start of a line that stands for lines left out, or that IPython points at."""
 _NAME = lazy_regex(
-    r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?: \(see above for traceback\))?(?::\s?(?P<message>.*))?$",
+    r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)(?: \(see above for traceback\))?"
+    r"(?::\s?(?P<message>.*)|$|(?=\n))",
     re.DOTALL,
 )
 _STATUS = lazy_regex(
@@ -251,7 +254,9 @@ def _exception_after(text: str, header: re.Match[str] | None) -> Raised | None:
     reported = _REPORTED.search(text, text.rfind("\n", 0, start) + 1)
     if reported and reported.start("error") == start:
         return Raised(reported["type"], reported["message"].strip(), start, None)
-    match = _NAME.match(text, start) or _CALL.match(text, start) or _LOGGED.match(text, start)
+    match = _NAME.match(text, start) or _CALL.match(text, start)
+    if match is None and header is None:
+        match = _LOGGED.match(text, start)
     if match is None:
         return None
     message = _without_prefix((match["message"] or "").strip(), prefix)
@@ -288,6 +293,7 @@ def _prefix_before(text: str, header: re.Match[str]) -> re.Pattern[str] | None:
 def _error_start(text: str, header: re.Match[str] | None, prefix: re.Pattern[str] | None) -> int | None:
     """Return the offset at which the exception's name begins."""
     raised = header and header["raised"]
+    follows_blank = False
     for start, line in _lines(text):
         if header and start <= header.start():
             continue
@@ -296,7 +302,10 @@ def _error_start(text: str, header: re.Match[str] | None, prefix: re.Pattern[str
         if header is None:
             bare = bare.lstrip(" ")
         if _is_within(bare):
+            follows_blank = not bare
             continue
+        if header and raised is None and follows_blank and not _NAMED.match(bare):
+            return None
         at = start + len(line) - len(bare)
         if header is None and not _ERROR.match(bare):
             if logged := _UNCAUGHT.search(bare) or _REPORTED.search(bare):

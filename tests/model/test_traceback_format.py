@@ -169,6 +169,23 @@ def test_a_traceback_is_one_record_with_its_error(text: str, frame: str | None) 
     assert (raised.type, raised.message, raised.frame) == ("ValueError", "bad shape", frame)
 
 
+@pytest.mark.parametrize(
+    "prose", ["\nNote: it worked before\n", "\nAny ideas?\n", "Does anybody know why?\n"]
+)
+def test_prose_below_a_traceback_that_was_cut_off_is_no_exception(prose: str) -> None:
+    """A paste ends in the middle of the frames, and a question follows."""
+    cut = PLAIN[: PLAIN.rindex("ValueError")]
+    assert parse(cut + prose) is None
+
+
+def test_a_class_alone_is_an_exception_whatever_stands_below() -> None:
+    """Without a message, and at once below the frames."""
+    text = PLAIN[: PLAIN.rindex("ValueError")] + "_queue.Empty\nworker 3 is done\n"
+    raised = parse(text)
+    assert raised is not None
+    assert (raised.type, raised.message) == ("Empty", "")
+
+
 def test_a_coordinator_reports_an_exception() -> None:
     """TensorFlow 1 logs class and message of what a thread raised; the traceback may be lost."""
     text = "INFO:tensorflow:Error reported to Coordinator: <class 'tensorflow.python.framework.errors_impl.UnavailableError'>, OS Error"
