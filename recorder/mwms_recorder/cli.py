@@ -48,6 +48,11 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--fingerprint-data", action="store_true", help="record digests of the first batches of each worker"
     )
+    run.add_argument(
+        "--check-finite",
+        action="store_true",
+        help="find the first batch, and under fit the first own loss of each worker, with NaN or infinity",
+    )
     run.add_argument("command", nargs=argparse.REMAINDER, help="the command, after --")
     return top
 

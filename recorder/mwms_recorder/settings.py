@@ -22,6 +22,7 @@ class Settings(NamedTuple):
     check_weights: int = 0
     weights_mib: int = 64
     fingerprint_data: bool = False
+    check_finite: bool = False
     directory: str = ""
     """Directory of this task's recording; empty until created."""
     pages: str = ""

@@ -1,4 +1,4 @@
-"""Records the datasets that a strategy distributes, waits for input, and digests of first batches."""
+"""Records the datasets that a strategy distributes, waits for input, digests and NaN of batches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from itertools import count
 from typing import TYPE_CHECKING, Any, Iterator
 
-from mwms_recorder.inside import pipelines
+from mwms_recorder.inside import finite, pipelines
 from mwms_recorder.inside.watch import caller, wrap
 from mwms_recorder.progress import INPUT
 
@@ -30,6 +30,8 @@ class _Inputs:
     def __init__(self, hook: Hook, tf: Any) -> None:
         self.hook, self.tf = hook, tf
         self.numbers = count()
+        self.unchecked = hook.settings.check_finite
+        """True until a batch was not finite; False if batches are not checked."""
 
     def distributed(self, name: str) -> Any:
         """Return a callback for `wrap` that records the dataset of a call and wraps its iterators."""
@@ -63,20 +65,31 @@ class _Inputs:
         with self.hook.guarded("iterator"):
             self.hook.ticker.observe(getattr(type(iterator), "__next__", None), INPUT)
             self.hook.ticker.start()
-            if self.hook.settings.fingerprint_data:
-                wrap(type(iterator), "__next__", self._fingerprint)
+            if self.hook.settings.fingerprint_data or self.unchecked:
+                wrap(type(iterator), "__next__", self._see)
         return iterator
 
-    def _fingerprint(self, batch: Any, iterator: Any) -> Any:
-        """Record the digest of a batch if it is one of its iterator's first 8, and return the batch."""
+    def _see(self, batch: Any, iterator: Any) -> Any:
+        """Record what the options ask for of a batch that Python gets, and return the batch."""
         with self.hook.guarded("fingerprint"):
-            number, index = getattr(iterator, "_mwms_recorder", None) or (next(self.numbers), 0)
-            if index < FINGERPRINTED_BATCHES and self.tf.executing_eagerly():
+            if self.tf.executing_eagerly():
+                number, index = getattr(iterator, "_mwms_recorder", None) or (next(self.numbers), 0)
                 iterator._mwms_recorder = (number, index + 1)  # noqa: SLF001 - our own mark
-                self.hook.note(
-                    "batch", index=index, iterator=number, sha256=self._digest(batch), source="iterator"
-                )
+                self._fingerprint(batch, iterator=number, index=index)
+                self._check(batch, iterator=number, index=index)
         return batch
+
+    def _fingerprint(self, batch: Any, **place: int) -> None:
+        """Record the digest of a batch if it is one of its iterator's first 8."""
+        if self.hook.settings.fingerprint_data and place["index"] < FINGERPRINTED_BATCHES:
+            self.hook.note("batch", **place, sha256=self._digest(batch), source="iterator")
+
+    def _check(self, batch: Any, **place: int) -> None:
+        """Record a batch if it is the first that holds NaN or infinite values."""
+        found = finite.nonfinite(self.tf, batch) if self.unchecked else None
+        if found:
+            self.unchecked = False
+            self.hook.note("nonfinite_batch", **place, value=found)
 
     def _digest(self, batch: Any) -> str:
         digest = hashlib.sha256()

@@ -15,6 +15,7 @@ from typing import Any, Callable
 
 from mwms_recorder import progress
 from mwms_recorder.inside import data, endings, strategies
+from mwms_recorder.inside.finite import OwnLoss
 from mwms_recorder.inside.functions import BatchEnd, Functions
 from mwms_recorder.inside.ticks import Ticker
 from mwms_recorder.inside.watch import replace, watch, wrap
@@ -36,6 +37,7 @@ class Hook:
         self.ticker = Ticker(self)
         self.functions = Functions(self)
         self.weights = Weights(self)
+        self.own_loss = OwnLoss(self)
         self._stacks: Any = None
         os.register_at_fork(after_in_child=self._forget)
 
@@ -54,7 +56,7 @@ class Hook:
             self._answer_with_stacks()
         parts: list[Callable[[Hook, Any], None]] = [
             *(strategies.install, strategies.install_seeds, data.install, endings.install),
-            *(self.functions.install, self.weights.install),
+            *(self.functions.install, self.weights.install, self.own_loss.install),
         ]
         for part in parts:
             with self.guarded(part.__module__):
@@ -65,6 +67,7 @@ class Hook:
 
     def _install_keras(self, keras: Any) -> None:
         """Watch the public functions of Keras 2 or 3 for batches, saves and seeds."""
+        self.own_loss.install_keras(keras)
         replace(keras.callbacks.CallbackList, "on_train_batch_end", lambda method: BatchEnd(method, self))
         for name in ("save", "save_weights"):
             watch(keras.Model, name, strategies.saving(self, f"Model.{name}"))
@@ -103,6 +106,8 @@ class Hook:
     def _finish(self) -> None:
         path = os.path.join(self.settings.pages, f"{os.getpid()}.page")
         self.ticker.finish()
+        with self.guarded("own loss"):
+            self.own_loss.finish()
         with self.guarded("finish"):
             page = progress.read(path) if self.active else None
             self.note("finished", steps=page.steps() if page else 0)
