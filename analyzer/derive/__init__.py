@@ -18,6 +18,7 @@ from analyzer.derive.traces.waits import waits
 from analyzer.derive.training.barriers import barriers
 from analyzer.derive.training.clocks import clocks
 from analyzer.derive.training.curves import curves
+from analyzer.derive.training.nonfinite import nonfinite
 from analyzer.derive.training.pauses import pauses
 from analyzer.derive.training.phases import phases
 from analyzer.derive.training.progress import stepped
@@ -66,6 +67,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
             "steps": lambda _: steps(read["spans"]),
             "waits": lambda t: waits(trained, t["collectives"], t["steps"], t["paces"], _clock(t)),
             "replicas": lambda _: replicas(read["checksums"]),
+            "nonfinite": lambda t: nonfinite(read["checksums"], t["workers"]),
             "stalls": lambda _: with_whole_stalls(read["stalls"], sources),
             "resources": lambda _: resources(scalars),
             "reachability": lambda _: reachability(read["reach"]),

@@ -42,7 +42,7 @@ def settled(text: bytes) -> list[bytes]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_changes(recorder: Recorder, kind: str) -> None:
     """Losses, weights, random states, streams, tracebacks and the status are the same with all parts on."""
-    options = ["--check-weights", "5"] + ["--fingerprint-data"] * (kind in ("loop", "fit"))
+    options = ["--check-weights", "5"] + ["--fingerprint-data", "--check-finite"] * (kind in ("loop", "fit"))
     done = recorder.run(sys.executable, PROGRAM, kind, options=options)
     assert recorder.recording().events("process")
     status, output, errors = without(kind)
@@ -131,6 +131,53 @@ def test_batches_of_several_replicas_have_digests_outside_of_the_scope(recorder:
     recording = recorder.recording()
     assert recording.events("recorder_failed") == []
     assert len({row["sha256"] for row in recording.events("batch")}) == 4
+
+
+NOT_FINITE = """
+import sys
+import numpy as np, tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+rows = np.random.RandomState(1).rand(160, 4).astype("float32")
+if sys.argv[2] == "bad":
+    rows[107, 2] = np.inf
+data = tf.data.Dataset.from_tensor_slices((rows, rows.sum(1, keepdims=True))).batch(8)
+if sys.argv[1] == "loop":
+    for batch in strategy.experimental_distribute_dataset(data):
+        pass
+else:
+    with strategy.scope():
+        model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+    model.fit(data.repeat(), epochs=3, steps_per_epoch=10, verbose=0)
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("kind", ["bad", "good"])
+def test_the_own_loss_under_fit_is_read_until_it_is_not_finite(recorder: Recorder, kind: str) -> None:
+    """Of either replica, with the batch; at the end where it stays finite."""
+    recorder.run(sys.executable, "-c", NOT_FINITE, "fit", kind, options=["--check-finite"])
+    recording = recorder.recording()
+    recording.check()
+    (loss,) = recording.events("own_loss")
+    place = loss["epoch"], loss["batch"], loss["step"]
+    assert place == ((2, 4, 14) if kind == "bad" else (3, 10, 30))
+    assert loss["value"] == ("nan" if kind == "bad" else "finite")
+    assert recording.events("recorder_failed") == []
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("kind", ["bad", "good"])
+def test_the_first_batch_that_is_not_finite_is_named(recorder: Recorder, kind: str) -> None:
+    """Of all batches, not of the first eight; of all replicas."""
+    recorder.run(sys.executable, "-c", NOT_FINITE, "loop", kind, options=["--check-finite"])
+    recording = recorder.recording()
+    recording.check()
+    found = [(row["iterator"], row["index"], row["value"]) for row in recording.events("nonfinite_batch")]
+    assert found == ([(0, 13, "inf")] if kind == "bad" else [])
+    assert recording.events("batch") == recording.events("recorder_failed") == []
 
 
 @pytest.mark.timeout(300)

@@ -18,7 +18,7 @@ from recorded import Recorder
 from scenarios import SCENARIOS
 
 HERE = Path(__file__).resolve().parent
-OPTIONS = ("--check-weights", "2", "--fingerprint-data")
+OPTIONS = ("--check-weights", "2", "--fingerprint-data", "--check-finite")
 Results = Sequence["tuple[int, bytes]"]
 
 

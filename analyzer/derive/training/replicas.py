@@ -11,12 +11,13 @@ from analyzer.tables.builders import frame
 Row = Mapping[str, Any]
 Place = tuple[int, str]
 """(step, name of a variable or iterator)."""
+_KINDS = ("weights", "batch", "pipeline")
 
 
 def replicas(checksums: pl.DataFrame) -> pl.DataFrame:
     """Return one row per worker and kind of checksum that at least two workers have at the same place."""
     kinds: dict[str, dict[Place, dict[str, Row]]] = defaultdict(lambda: defaultdict(dict))
-    for row in checksums.iter_rows(named=True):
+    for row in checksums.filter(pl.col("kind").is_in(_KINDS)).iter_rows(named=True):
         if row["worker"] is not None:
             kinds[row["kind"]][row["step"], row["name"]].setdefault(row["worker"], row)
     return frame("replicas", (row for kind, places in kinds.items() for row in _compared(kind, places)))

@@ -1,4 +1,4 @@
-"""Reads checksums of weights and batches, and the probes of which worker reached which."""
+"""Reads checksums of weights and batches, what was not finite, and who reached whom."""
 
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.reader_output import SourceRows
@@ -22,6 +22,14 @@ class CheckReader(EventReader):
     def _read_batch(self, number: int, event: Event) -> None:
         name = f"iterator {event.get('iterator', 0)}"
         self._add(number, event, "batch", int(event["index"]), name, event["sha256"])
+
+    def _read_nonfinite_batch(self, number: int, event: Event) -> None:
+        name = f"iterator {event['iterator']}"
+        self._add(number, event, "nonfinite_batch", int(event["index"]), name, event["value"])
+
+    def _read_own_loss(self, number: int, event: Event) -> None:
+        name = f"epoch {int(event['epoch'])}, batch {int(event['batch'])}"
+        self._add(number, event, "own_loss", int(event["step"]), name, event["value"])
 
     def _read_dataset(self, number: int, event: Event) -> None:
         """Add how the first dataset of a process, taken as the training data, is sharded and shuffled.

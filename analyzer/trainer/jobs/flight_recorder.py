@@ -26,7 +26,8 @@ sys.path.insert(0, sys.argv.pop(1))
 runpy.run_module("mwms_recorder", run_name="__main__")
 """
 """Runs the recorder without PYTHONPATH, which the worker would inherit."""
-OPTIONS = ("--stall", "15", "--fingerprint-data", "--check-weights", "10", "--off", "gpus")
+CHECKS = ("--fingerprint-data", "--check-weights", "10", "--check-finite")
+OPTIONS = ("--stall", "15", *CHECKS, "--off", "gpus")
 START_SECONDS = 60.0
 
 

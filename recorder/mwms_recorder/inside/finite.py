@@ -7,7 +7,7 @@ began. Keras adds up the loss of each replica in a variable of its own, which ca
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 from mwms_recorder.inside.functions import BatchEnd
 from mwms_recorder.inside.watch import Watched, replace
@@ -22,11 +22,10 @@ class OwnLoss:
     def __init__(self, hook: Hook) -> None:
         self.hook = hook
         self.tf: Any = None
-        self.sums: list[tuple[Any, Any]] | None = None
-        """Variables with the sum of the losses and their number, of each replica; None if not known yet."""
-        self.epoch = self.step = 0
-        self.value = math.nan
-        """Mean of this epoch up to the last batch."""
+        self.sums: Sequence[Any] | None = None
+        """Variables with the sum of an epoch's losses, of each replica; None if not known yet."""
+        self.epoch = self.batch = self.step = 0
+        """Epochs begun, batches of this one, and batches of all."""
         self.over = not hook.settings.check_finite
         """True once the loss was not finite, or if it is not read."""
 
@@ -43,38 +42,36 @@ class OwnLoss:
             )
 
     def _begin(self, _callbacks: Any) -> None:
-        self.epoch, self.step, self.sums = self.epoch + 1, 0, None
+        self.epoch, self.batch, self.sums = self.epoch + 1, 0, None
 
     def look(self, callbacks: Any) -> None:
         """Read the loss, and record it if it is not finite."""
         if self.over or not self.hook.active:
             return
         with self.hook.guarded("own loss"):
-            self.step += 1
+            self.batch, self.step = self.batch + 1, self.step + 1
             if self.sums is None:
                 self.sums = self._find(callbacks.model)
-            for total, count in self.sums:
-                self.value = float(total.numpy()) / (float(count.numpy()) or 1.0)
-                if not math.isfinite(self.value):
-                    return self._note()
+            values = (float(each.numpy()) for each in self.sums)
+            bad = next((value for value in values if not math.isfinite(value)), None)
+            if bad is not None:
+                self._note(str(bad))
 
-    def _find(self, model: Any) -> list[tuple[Any, Any]]:
-        """Return the sums of the model's loss, or of its first mean, that the replicas on this worker keep."""
+    def _find(self, model: Any) -> Sequence[Any]:
+        """Return the sums of the model's loss, or of its first mean, that replicas of this worker keep."""
         means = [metric for metric in model.metrics if len(metric.variables) == 2]
         means.sort(key=lambda metric: metric.name != "loss")
-        local_results = model.distribute_strategy.experimental_local_results
-        for metric in means:
-            return [*zip(*(local_results(_variable(self.tf, each)) for each in metric.variables))]
-        return []
+        sums = [_variable(self.tf, metric.variables[0]) for metric in means[:1]]
+        return [one for each in sums for one in model.distribute_strategy.experimental_local_results(each)]
 
     def finish(self) -> None:
         """Record that the loss was finite up to the last batch."""
-        if self.step and not self.over and math.isfinite(self.value):
-            self._note()
+        if self.sums and not self.over:
+            self._note("finite")
 
-    def _note(self) -> None:
+    def _note(self, value: str) -> None:
         self.over = True
-        self.hook.note("own_loss", epoch=self.epoch, step=self.step, value=plain(self.value))
+        self.hook.note("own_loss", epoch=self.epoch, batch=self.batch, step=self.step, value=value)
 
 
 class CheckedBatchEnd(BatchEnd):
@@ -95,11 +92,6 @@ class CheckedBatchEnd(BatchEnd):
 def _variable(tf: Any, variable: Any) -> Any:
     """Return the variable of TensorFlow that a variable of Keras 3 wraps."""
     return variable if isinstance(variable, tf.Variable) else variable.value
-
-
-def plain(value: float) -> float | str:
-    """Return a number as JSON can hold it: NaN and infinities become `nan`, `inf` and `-inf`."""
-    return value if math.isfinite(value) else str(value)
 
 
 def nonfinite(tf: Any, batch: Any) -> str | None:

@@ -68,3 +68,4 @@ complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l stall -x -d 'mi
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l check-weights -x -d 'checksum the weights every N steps too'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l weights-mib -x -d 'checksum at most so many MiB of weights (default: 64)'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l fingerprint-data -d 'record digests of the first batches of each worker'
+complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l check-finite -d 'find the first batch, and under fit the first own loss of each worker, with NaN or infinity'
