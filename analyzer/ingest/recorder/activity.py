@@ -76,10 +76,12 @@ def _phases(before: Event, event: Event) -> Iterator[tuple[str, float]]:
 def _is_training(first: Event, process: Event, passed: float, now: float) -> bool:
     """Return True if a process made steps before and between two samples, and the last one not long ago.
 
-    `passed` are the seconds between the samples; not long ago means within two mean steps and a second.
+    `passed` are the seconds between the samples. Not long ago means within a second and twice the mean step,
+    taken up to the last one: what follows it may be the end of training.
     """
     steps, ended = int(process["steps"]) - int(first.get("steps", 0)), process.get("last_end") or now
-    return 0 < int(first.get("steps", 0)) < int(process["steps"]) and now - ended <= 1 + 2 * passed / steps
+    took = float(ended) - float(first.get("last_end") or ended - passed)
+    return 0 < int(first.get("steps", 0)) < int(process["steps"]) and now - ended <= 1 + 2 * took / steps
 
 
 def _growth(before: Event, event: Event, key: str) -> float:

@@ -211,6 +211,33 @@ def test_looks_at_the_main_thread_become_shares_of_the_time_in_training(tables_o
     assert readings(tables_of({"worker-0/samples.jsonl": given}))["other_percent"] == [80.0, 50.0]
 
 
+@pytest.mark.parametrize(("ended", "counted"), [(10.7, False), (14.5, True)])
+def test_what_follows_the_last_steps_is_no_training(ended: float, counted: bool, tables_of: TablesOf) -> None:
+    """Two steps of 0.35 s, then four seconds of saving and leaving: the interval tells nothing of training."""
+    found = [(0, 1, 0, 0), (5, 15, 5, 20), (10, 29, 10, 40), (ended, 31, 11, 64)]
+    given = "".join(
+        json.dumps(
+            {
+                "event": "sample",
+                "time": START["time"] + at,
+                "monotonic": START["monotonic"] + at,
+                "progress": [
+                    {
+                        "pid": 7,
+                        "steps": steps,
+                        "last_end": START["monotonic"] + last,
+                        "looks": {"compute": compute, "other": other},
+                    }
+                ],
+            }
+        )
+        + "\n"
+        for at, (last, steps, compute, other) in zip((0, 5, 10, 15), found, strict=True)
+    )
+    shares = readings(tables_of({"worker-0/samples.jsonl": given}))["other_percent"]
+    assert shares == [80.0, 80.0] + [96.0] * counted
+
+
 def test_a_wait_for_a_processor_is_a_share_of_the_time_that_was_wanted(tables_of: TablesOf) -> None:
     """Of four seconds that the threads wanted, others had three; and SIGSTOP held the process at two looks of five."""
     given = lines(
