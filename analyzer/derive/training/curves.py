@@ -58,7 +58,8 @@ _QUANTITIES: Mapping[str, re.Pattern[str]] = {
 def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
     """Return one row per worker, tag and origin; `series` pairs values of logs and of event files."""
     shown = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS)
-    values = scalars.filter(shown).with_row_index("row")
+    in_order = scalars.filter(shown).sort(pl.col("attempt").fill_null(1), maintain_order=True)
+    values = in_order.with_row_index("row")
     if values.is_empty():
         return frame("curves", ())
     trainers = workers.filter("trains")["worker"].to_list()

@@ -131,6 +131,12 @@ def test_weights_that_were_not_restored() -> None:
     assert found(before, curve([2.0], first=31, attempt=2))["resumed_lost"] is None
 
 
+def test_attempts_follow_each_other_whatever_their_files_are_called() -> None:
+    """`worker-0.2/stdout.log` sorts before `worker-0/stdout.log`."""
+    before, after = curve(LEARNS[:30]), curve(LEARNS[:20], first=31, attempt=2)
+    assert found(after, before) == found(before, after)
+
+
 def test_of_several_restarts_the_worst_is_told() -> None:
     """The second life lost all; the third goes on."""
     first, second, third = (
