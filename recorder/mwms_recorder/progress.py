@@ -19,6 +19,8 @@ NAME_BYTES = (SLOT_WORDS - NAME) * 8
 PHASES = ("starting", "input", "compute", "evaluation", "save", "other")
 """From the word `LOOKS` on, the page counts for each phase how often the hook found the main thread in it."""
 STARTING, INPUT, COMPUTE, EVALUATION, SAVE, OTHER = range(6)
+GENERATOR_LOOKS = LOOKS + len(PHASES)
+"""Counts the looks at which another thread ran a Python generator for `tf.data`."""
 FUNCTION, KERAS_BATCH = range(2)
 """Kinds of a slot: a tf.function, Keras training batches."""
 
@@ -79,6 +81,8 @@ class Page(NamedTuple):
     slots: list[Slot]
     looks: tuple[int, ...] = ()
     """Number of looks, five a second, at which the main thread was in each phase."""
+    generator_looks: int = 0
+    """Number of these at which another thread ran a Python generator for `tf.data`."""
 
     def step(self) -> Slot | None:
         """Return the slot of the training step: Keras batches, else the function with most time; or None."""
@@ -106,9 +110,8 @@ def read(path: str) -> Page | None:
     used = min(int(words[USED_SLOTS]), SLOTS)
     slots = [_slot(data, words, HEADER_WORDS + number * SLOT_WORDS) for number in range(used)]
     looks = tuple(words[LOOKS : LOOKS + len(PHASES)])
-    return Page(
-        words[PID], words[PHASE], words[STACK_SIGNAL], words[STARTED], words[MAIN_THREAD], slots, looks
-    )
+    pid, phase, stack_signal, _, started, main_thread = words[:LOOKS]
+    return Page(pid, phase, stack_signal, started, main_thread, slots, looks, words[GENERATOR_LOOKS])
 
 
 def _slot(data: bytes, words: memoryview, at: int) -> Slot:

@@ -24,6 +24,7 @@ from mwms_recorder.progress import (
     CALLS,
     END,
     FUNCTION,
+    GENERATOR_LOOKS,
     INPUT,
     LOOKS,
     TOTAL,
@@ -175,11 +176,11 @@ def test_a_page_tells_what_was_counted(tmp_path: Path) -> None:
     slot = add_slot(words, "train_step", FUNCTION)
     for word, value in ((CALLS, 3), (TOTAL, 30), (BEGIN, 50), (END, 40)):
         words[slot + word] = value
-    words[LOOKS + INPUT] = 7
+    words[LOOKS + INPUT], words[GENERATOR_LOOKS] = 7, 5
     page = read(path)
     assert page
     assert page.pid == os.getpid()
-    assert page.looks == (0, 7, 0, 0, 0, 0)
+    assert (page.looks, page.generator_looks) == ((0, 7, 0, 0, 0, 0), 5)
     assert page.step() == Slot("train_step", FUNCTION, 3, 30, 50, 40)
     assert page.slots[0].inside
 

@@ -55,7 +55,8 @@ def _losses(before: Event, event: Event) -> Iterator[tuple[str, float]]:
 def _phases(before: Event, event: Event) -> Iterator[tuple[str, float]]:
     """Yield the percentages of time that each training process spent in each phase since the last sample.
 
-    Also `sending`, 100 while its send queue is full, and `training_cpu`, 100 per processor in use.
+    Also `generator`, while `tf.data` ran a Python generator in another thread, `sending`, 100 while its send
+    queue is full, and `training_cpu`, 100 per processor in use.
     """
     passed = float(event["monotonic"]) - float(before.get("monotonic", event["monotonic"]))
     earlier = {each["pid"]: each for each in before.get("progress", ())}
@@ -67,6 +68,8 @@ def _phases(before: Event, event: Event) -> Iterator[tuple[str, float]]:
         counts = {phase: _growth(looked, looks, phase) for phase in _PHASES}
         if (total := sum(counts.values())) >= _MIN_LOOKS:
             yield from ((phase, 100.0 * count / total) for phase, count in counts.items())
+            if "generator_looks" in process:
+                yield "generator", 100.0 * _growth(first, process, "generator_looks") / total
         if "unsent_bytes" in event:
             yield "sending", 100.0 * (event["unsent_bytes"] >= _MIN_QUEUE_BYTES)
         if "cpu_seconds" in event and "cpu_seconds" in before:

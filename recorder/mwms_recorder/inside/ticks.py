@@ -14,6 +14,7 @@ from mwms_recorder.progress import (
     CALLS,
     COMPUTE,
     END,
+    GENERATOR_LOOKS,
     LOOKS,
     MAIN_THREAD,
     OTHER,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
 
 TICK_SECONDS = 0.2
+GENERATOR_FILES = ("/data/ops/from_generator_op.py", "/data/ops/dataset_ops.py")
+"""Files of TensorFlow that call Python generators: since 2.11, and before."""
 
 
 class Counter:
@@ -97,13 +100,15 @@ class Ticker:
             return
         with self.hook.guarded("progress"):
             words, now = self.hook.words, monotonic_ns()
-            phase = self.phase(sys._current_frames().get(words[MAIN_THREAD]))  # noqa: SLF001 - the documented way
+            frames = sys._current_frames()  # noqa: SLF001 - the documented way
+            phase = self.phase(frames.pop(words[MAIN_THREAD], None))
             running = self.hook.functions.current if phase == COMPUTE else None
             for counter in [each for each in self.counters.values() if each.calls]:
                 counter.write(words, now, (now - self.last) * (counter is running))
             phase = SAVE if self.saving else phase
             words[PHASE], self.last = phase, now
             words[LOOKS + phase] += 1
+            words[GENERATOR_LOOKS] += any(map(runs_generator, frames.values()))
 
     def phase(self, frame: FrameType | None) -> int:
         """Return the phase of a thread with this innermost frame: that of its outermost known frame."""
@@ -112,3 +117,12 @@ class Ticker:
             phase = self.phases.get(id(frame.f_code), phase)
             frame = frame.f_back
         return phase
+
+
+def runs_generator(frame: FrameType | None) -> bool:
+    """Return True if a thread runs a Python generator for `tf.data`: that of `from_generator` or of Keras."""
+    while frame:
+        if frame.f_code.co_filename.endswith(GENERATOR_FILES):
+            return True
+        frame = frame.f_back
+    return False

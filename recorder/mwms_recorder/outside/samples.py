@@ -118,4 +118,5 @@ def _progress(page: Page) -> dict[str, Any]:
         **times,
         "phase": phase,
         "looks": {name: count for name, count in zip(progress.PHASES, page.looks) if count},
+        "generator_looks": page.generator_looks,
     }
