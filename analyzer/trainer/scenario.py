@@ -142,9 +142,13 @@ class Scenario:
         return FAULTS[self.fault["name"]](guilty=self.guilty, step=self.step, **params)
 
     def expected(self) -> dict[str, Any]:
-        """Return the expected diagnosis, as `expected.json` stores it; suspects are workers of the job."""
+        """Return the expected diagnosis, as `expected.json` stores it; suspects are workers of the job.
+
+        `outside` is the task that follows the last worker, as a recording names one that took its index.
+        """
         tasks = {task: task for task in map(self.task, range(self.workers))}
         tasks["guilty"] = self.task(self.guilty)
+        tasks["outside"] = f"worker:{self.workers}"
         expect = {**self.expect, **(self.expect.get("recorded", {}) if self.recorder else {})}
         named = {
             key: [tasks[name] for name in expect.get(key, []) if name in tasks]
