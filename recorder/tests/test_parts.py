@@ -281,9 +281,11 @@ def test_a_process_that_is_stopped_is_seen(tmp_path: Path) -> None:
         child.send_signal(signal.SIGSTOP)
         os.waitpid(child.pid, os.WUNTRACED)
         sampler = Sampler(Settings(out="", directory=str(tmp_path), off=("gpus",)), child.pid)
+        sampler.ports = {1}
         sampler.look([])
         sampler.take([])
         sampler.take([])
         child.kill()
     first, second = rows(tmp_path / "samples.jsonl")
     assert (first["states"], "states" in second) == ({"T": 1}, False)
+    assert (first["unsent_looks"], second["unsent_looks"]) == ([0], [])

@@ -56,7 +56,7 @@ def _phases(before: Event, event: Event) -> Iterator[tuple[str, float]]:
     """Yield the percentages of time that each training process spent in each phase since the last sample.
 
     Also `generator`, while `tf.data` ran a Python generator in another thread, `sending`, 100 while its send
-    queue is full, and `training_cpu`, 100 per processor in use.
+    queue is full, at looks once a second, and `training_cpu`, 100 per processor in use.
     """
     passed = float(event["monotonic"]) - float(before.get("monotonic", event["monotonic"]))
     earlier = {each["pid"]: each for each in before.get("progress", ())}
@@ -71,7 +71,8 @@ def _phases(before: Event, event: Event) -> Iterator[tuple[str, float]]:
             if "generator_looks" in process:
                 yield "generator", 100.0 * _growth(first, process, "generator_looks") / total
         if "unsent_bytes" in event:
-            yield "sending", 100.0 * (event["unsent_bytes"] >= _MIN_QUEUE_BYTES)
+            queues = [*event.get("unsent_looks", ()), event["unsent_bytes"]]
+            yield "sending", 100.0 * sum(bytes_ >= _MIN_QUEUE_BYTES for bytes_ in queues) / len(queues)
         if "cpu_seconds" in event and "cpu_seconds" in before:
             yield "training_cpu", 100.0 * _growth(before, event, "cpu_seconds") / passed
 

@@ -26,6 +26,8 @@ class Sampler:
         self.journal = Journal(os.path.join(settings.directory, "samples.jsonl"))
         self.files: set[str] = set()
         self.states: Counter[str] = Counter()
+        self.queues: list[int] = []
+        """Bytes not sent yet at each look since the last sample."""
         self.ports: set[int] = set()
         """Ports of TF_CONFIG, to find the connections between workers."""
         self.gpus: gpus.Watch | None = gpus.Watch(settings.interval) if settings.records("gpus") else None
@@ -40,7 +42,9 @@ class Sampler:
         return [page for page in found if page]
 
     def look(self, pages: list[Page]) -> None:
-        """Count the states of the Python processes, or of the command before there are any."""
+        """Note the send queues, and the states of the Python processes or, before there are any, the command."""
+        if self.ports:
+            self.queues.append(proc.unsent(self.ports))
         for pid in [page.pid for page in pages] or [self.pid]:
             with contextlib.suppress(ProcessLookupError):
                 self.states[proc.stat(pid).state] += 1
@@ -50,6 +54,7 @@ class Sampler:
         values = {**proc.usage(self.pid), **_machine(), **proc.network(), **_space(self.settings.directory)}
         if self.ports:
             values["unsent_bytes"] = proc.unsent(self.ports)
+            values["unsent_looks"], self.queues = self.queues, []
         devices = self.gpus.latest() if self.gpus else []
         steps = [_progress(page) for page in pages]
         states, self.states = dict(self.states), Counter()

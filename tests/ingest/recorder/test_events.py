@@ -238,6 +238,23 @@ def test_what_follows_the_last_steps_is_no_training(ended: float, counted: bool,
     assert shares == [80.0, 80.0] + [96.0] * counted
 
 
+def test_a_send_queue_is_looked_at_more_often_than_a_sample_is_taken(tables_of: TablesOf) -> None:
+    """Of four looks and the sample, three met a full queue; recordings without looks have the sample alone."""
+    full = {"unsent_bytes": 30_000, "unsent_looks": [0, 20_000, 40_000, 10]}
+    for sent, percent in ((full, 60.0), ({"unsent_bytes": 30_000}, 100.0)):
+        given = lines(training(0, 1, 10, 0), {**training(1, 5, 20, 0), **sent})
+        assert readings(tables_of({"worker-0/samples.jsonl": given}))["sending_percent"] == [percent]
+
+
+def test_a_python_generator_has_a_share_of_the_looks(tables_of: TablesOf) -> None:
+    """Of the time in training, as the phases of the main thread."""
+    samples = [training(second, 4 * second, 10 * second, 0) for second in (1, 2)]
+    for sample, looks in zip(samples, (3, 11), strict=True):
+        sample["progress"][0]["generator_looks"] = looks
+    found = readings(tables_of({"worker-0/samples.jsonl": lines(*samples)}))
+    assert found["generator_percent"] == [80.0]
+
+
 def test_a_wait_for_a_processor_is_a_share_of_the_time_that_was_wanted(tables_of: TablesOf) -> None:
     """Of four seconds that the threads wanted, others had three; and SIGSTOP held the process at two looks of five."""
     given = lines(
