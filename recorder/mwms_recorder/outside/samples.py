@@ -42,7 +42,7 @@ class Sampler:
         return [page for page in found if page]
 
     def look(self, pages: list[Page]) -> None:
-        """Note the send queues and the states of the Python processes; before there are any, of the command."""
+        """Note the send queues and the states of the Python processes, else that of the command."""
         if self.ports:
             self.queues.append(proc.unsent(self.ports))
         for pid in [page.pid for page in pages] or [self.pid]:
