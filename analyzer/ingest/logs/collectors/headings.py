@@ -6,6 +6,7 @@ A heading is a line of its own: a title such as `### node B (worker 1)` or `work
 
 import re
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 
 from analyzer.model.source_kinds import Kind, kind_by_name
 from analyzer.model.task_names import worker_of
@@ -33,6 +34,7 @@ _TITLES = tuple(
         ),
     )
 )
+_OF_TAIL = re.compile(r"==> (?P<path>/?(?:[\w.@+-]+/)*[\w.@+-]+\.(?:log|out|err|txt)) <==$")
 _PROMPT = re.compile(
     r"(?P<prompt>[^$%#|=\"']{0,40}+)(?:[$%]|(?<=[~/\w])#) (?P<command>[a-z][\w.-]* .*|[a-z]\w*)$"
 )
@@ -45,7 +47,7 @@ _COMMAND = re.compile(
 
 
 def stream_below(line: str) -> str | None:
-    """Return the name of the stream whose lines follow a heading: its task, such as `worker-1`.
+    """Return the name of the stream whose lines follow a heading: its task, such as `worker-1`, or its file.
 
     The output of a command about a task or the job is named like a file that holds such output:
     `describe-worker-1`, `get-pods`, `sacct`. Empty if the heading names no single task, None if the line is
@@ -62,7 +64,13 @@ def stream_below(line: str) -> str | None:
     if len(line.split()) > _MAX_WORDS:
         return None
     title = next(filter(None, (each.match(line) for each in _TITLES)), None)
-    return (title and _named(next(filter(None, title.groups())))) or None
+    return (title and _named(next(filter(None, title.groups())))) or _file_of(line) or None
+
+
+def _file_of(line: str) -> str:
+    """Return folder and name, without suffix, of the file in a heading of `tail`; else an empty text."""
+    path = PurePosixPath(found["path"]) if (found := _OF_TAIL.match(line)) else None
+    return f"{path.parent.name}/{path.stem}".lstrip("/") if path else ""
 
 
 def kind_below(stream: str) -> Kind:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from analyzer.ingest.logs.collectors import structured
 from analyzer.ingest.logs.collectors.headings import name_several_streams, stream_below
+from analyzer.ingest.logs.collectors.line_styles import CollectedLine, regex_style
 from analyzer.ingest.logs.collectors.timestamps import TimestampStripper, iso_timestamp, split_timestamp
 from analyzer.ingest.logs.prefixes import LEVEL_NAMES
 from analyzer.ingest.logs.text import ESCAPES, storable
@@ -38,44 +39,6 @@ class Stream(NamedTuple):
     lines: list[tuple[int, str]]
 
 
-class CollectedLine(NamedTuple):
-    """One line without its prefix; `is_partial` if the next line of its channel continues it."""
-
-    key: str | None
-    text: str
-    is_partial: bool = False
-    channel: str = ""
-    """`stdout` or `stderr` if the prefix states it; partial lines are joined per channel."""
-    timestamp: str = ""
-    """Time of printing as text, empty if the prefix has none."""
-    covers_below: bool = False
-    """True if the lines without a prefix below have the same origin, up to one that begins with a date."""
-
-
-def _regex_style(*expressions: str) -> Callable[[str], CollectedLine | None]:
-    """Return a parser of lines: it tries the regexes in turn and returns None if none of them matches.
-
-    The group `text` is required; `key`, `time`, `channel`, `part` (`P` if partial) and `covers_below`, which
-    counts if it is not empty, give the fields of `CollectedLine`.
-    """
-    compiled = [re.compile(expression) for expression in expressions]
-
-    def read(line: str) -> CollectedLine | None:
-        for each in compiled:
-            if match := each.match(line):
-                break
-        else:
-            return None
-        named = match.groupdict("")
-        text = named["text"]
-        timestamp, text = (named["time"], text) if "time" in named else split_timestamp(text)
-        is_partial = named.get("part") == "P"
-        channel, covers_below = named.get("channel", ""), bool(named.get("covers_below"))
-        return CollectedLine(named.get("key"), text, is_partial, channel, timestamp, covers_below)
-
-    return read
-
-
 def _timestamped_line(line: str) -> CollectedLine | None:
     """Parse a line of `kubectl logs --timestamps` or `docker logs --timestamps`."""
     timestamp, text = split_timestamp(line)
@@ -91,6 +54,16 @@ def _json_line(line: str) -> CollectedLine | None:
     channel = str(entry.get("stream", ""))
     text = structured.render(entry)
     return CollectedLine(key and storable(key), text, partial, channel, iso_timestamp(entry))
+
+
+def _json_of_hosts(line: str) -> CollectedLine | None:
+    """Parse an entry that names its host, of an export of several: a pod or a host is a stream."""
+    entry, collected = structured.parse(line), _json_line(line)
+    host = next((entry[key] for key in _HOST_KEYS if key in entry), None) if entry else None
+    named = _name(host)
+    if not collected or not isinstance(named, str):
+        return None
+    return collected._replace(key=collected.key or storable(named))
 
 
 def _docker_line(line: str) -> CollectedLine | None:
@@ -109,6 +82,10 @@ _ORIGIN_LABELS = (
     "pod_name", "pod", "task_name", "ml.googleapis.com/task_name", "container_name", "host", "instance",
 )  # fmt: skip
 """Labels that name who wrote an entry, the most specific first; the last two are of Loki on plain hosts."""
+
+
+_HOST_KEYS = ("_HOSTNAME", "hostname", "host", "HOST")
+"""Fields of journald, Filebeat, GELF and syslog-ng that name the host of an entry."""
 
 
 def _origin(entry: structured.Entry) -> str | None:
@@ -137,6 +114,12 @@ def _journal_line(line: str) -> CollectedLine | None:
     return CollectedLine(key, match["text"] or "", timestamp=match["time"])
 
 
+def _journal_of_hosts(line: str) -> CollectedLine | None:
+    """Parse a line of the journals of several hosts: each host and each task's unit is a stream."""
+    found, match = _journal_line(line), _JOURNAL.match(line)
+    return found._replace(key=found.key or match["host"]) if found and match else None
+
+
 def _job_stream_line(line: str) -> CollectedLine | None:
     """Parse `gcloud ai-platform jobs stream-logs`: level, time, task, text."""
     match = _JOB_STREAM.match(line)
@@ -163,8 +146,8 @@ _LAUNCHER = rf"(?:{_LEVELS})\|(?P<time>{_ISO_TIME})\|[^|]*\|\d+\| ?(?P<text>.*)$
 """Regex for lines like `INFO|2018-04-14T23:31:05|/opt/launcher.py|27| text`."""
 _JOB_STREAM = re.compile(rf"(?:{_LEVELS})\s+({_ISO_TIME})\s+([a-z][\w-]*-replica-\d+|service)\s+(.*)$")
 _JOURNAL = re.compile(
-    rf"(?P<time>[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_ISO_TIME}) (?!(?:{_LEVELS})\b)[\w.-]+ "
-    r"(?P<unit>[A-Za-z_][\w.@/-]*?)(?:\[\d+\])?:(?: (?P<text>.*))?$"
+    rf"(?P<time>[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_ISO_TIME}) (?!(?:{_LEVELS})\b)"
+    r"(?P<host>[\w.-]+) (?P<unit>[A-Za-z_][\w.@/-]*?)(?:\[\d+\])?:(?: (?P<text>.*))?$"
 )
 _TASK_IN_BRACKETS = (
     r"\[(?P<key>(?:(?:[a-z][\w.-]*?)?(?:worker|rank|chief|ps|node|evaluator)[-:_]?\d*(?=\]:)"
@@ -187,55 +170,69 @@ _AIRFLOW = rf"\{{[\w.]+\.py:\d+\}} (?:{_LEVELS}) - (?:\[[\w-]+\] )?(?P<text>.*)$
 """Regex for what follows the time in an Airflow task's log, with the container that an operator follows."""
 _DETERMINED = rf"<\w*> +\[(?P<time>{_ISO_TIME})\] [0-9a-f]+ \[rank=(?P<key>\d{{1,5}})\] \|\| ?(?P<text>.*)$"
 """Regex for `<info> [2026-03-04 09:12:44] 1d0cefc1 [rank=1] || text`: logs of Determined's trials."""
-_rank_in_brackets = _regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
+_rank_in_brackets = regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
 """Parses `[0] text`, as MPICH and Intel MPI print with `-prepend-rank`."""
-_replica_exit = _regex_style(
+_HOST = rf"(?!(?:{_LEVELS})\d)[A-Za-z][\w-]*\d(?:\.[A-Za-z][\w.-]*)?"
+_named_host = regex_style(
+    rf"(?P<key>{_HOST}):(?: (?P<text>.*)|$)",
+    rf"\[(?P<key>{_HOST})(?:/[\w.-]+)?\]:?(?: (?P<text>.*)|$)",
+)
+"""Parses `gpu21: text`, as pdsh and clush print, and `[gpu21] text`, as Fabric and Ansible's users do."""
+_JOB_OF_ACTIONS = rf"(?P<key>[^\t]{{1,200}})\t[^\t]{{1,200}}\t\ufeff?(?P<time>{_ISO_TIME}) ?(?P<text>.*)$"
+"""Regex for `job<tab>step<tab>2026-03-04T09:12:44.1234567Z text`: `gh run view --log`."""
+_replica_exit = regex_style(
     r"(?P<text>(?P<covers_below>The replica) (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
 )
 """AI Platform's report of a failed replica; the traceback below it belongs to the same replica."""
 EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] = {
-    _regex_style(
+    regex_style(
         r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
         r"(?P<text>(?P<covers_below>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::_?RayTrainWorker\S* "
         r"\((?P<key>pid=\d+), .*)$",
     ): ("pid=",),
-    _regex_style(
+    regex_style(
         r"(?:\w{3} \w{3} [\d: ]+)?\[(?:\d+,(?:mpirank:)?)?(?P<key>\d+)(?:,[\w.-]+)?\]<std(?:out|err)>: ?"
         r"(?P<text>.*)$"
     ): ("]<std",),
-    _regex_style(_TASK_IN_BRACKETS): ("[",),
-    _regex_style(r"(?P<key>(?:worker|chief|ps|rank|node|host|task)[-_ ]?\d{1,5}): (?P<text>.*)$"): (": ",),
-    _regex_style(rf"(?P<key>{_SERVICE}) +\| ?(?P<text>.*)$", rf"(?P<text>(?P<key>{_SERVICE}) {_EXITED})$"): (
+    regex_style(_TASK_IN_BRACKETS): ("[",),
+    regex_style(r"(?P<key>(?:worker|chief|ps|rank|node|host|task)[-_ ]?\d{1,5}): (?P<text>.*)$"): (": ",),
+    regex_style(rf"(?P<key>{_SERVICE}) +\| ?(?P<text>.*)$", rf"(?P<text>(?P<key>{_SERVICE}) {_EXITED})$"): (
         "|",
         "exited with code",
     ),
-    _regex_style(rf"\[(?P<time>{_ISO_TIME})\] {_AIRFLOW}", rf"\[[\d-]+, [\d:]+ \w+\] {_AIRFLOW}"): (".py:",),
+    regex_style(rf"\[(?P<time>{_ISO_TIME})\] {_AIRFLOW}", rf"\[[\d-]+, [\d:]+ \w+\] {_AIRFLOW}"): (".py:",),
     _replica_exit: ("The replica",),
-    _regex_style(_DETERMINED): ("[rank=",),
+    regex_style(_DETERMINED): ("[rank=",),
 }
 """Styles that only some lines have: Ray, mpirun, tasks in brackets or before a colon, docker compose,
 Airflow, AI Platform, Determined. Each has texts of which every such line holds one; most files have none."""
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
-    _regex_style(_CRI),
+    regex_style(_CRI),
+    _json_of_hosts,
     _json_line,
-    _regex_style(rf"(?P<time>{_ISO_TIME}) {_TASK_IN_BRACKETS}"),
-    _regex_style(_NAMED_WRITER),
-    _regex_style(_LOGCLI),
+    regex_style(rf"(?P<time>{_ISO_TIME})(?: [A-Z]{{3,4}})? (?<!(?:INFO|WARN) ){_TASK_IN_BRACKETS}"),
+    regex_style(_NAMED_WRITER),
+    regex_style(_LOGCLI),
     _timestamped_line,
-    _regex_style(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),
-    _regex_style(
+    regex_style(_JOB_OF_ACTIONS),
+    regex_style(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),
+    regex_style(
         rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?(?:@[\w.-]+)?) *\| ?(?P<text>.*)$",
         rf"(?P<text>(?P<key>[a-z0-9][\w.-]*[-_]\d{{1,5}}) {_EXITED})$",
     ),
     *EMBEDDED_STYLES,
+    _journal_of_hosts,
     _journal_line,
-    _regex_style(_LAUNCHER),
+    regex_style(_LAUNCHER),
     _job_stream_line,
-    _regex_style(r" *(?P<key>\d{1,5}):(?: (?P<text>.*)|$)"),
+    regex_style(r" *(?P<key>\d{1,5}):(?: (?P<text>.*)|$)"),
     _rank_in_brackets,
-    _regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
+    _named_host,
+    regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
 )
 """All styles, the most specific first; a file has one style."""
+_ONLY_IN_TURN = (_rank_in_brackets, _named_host, _journal_of_hosts, _json_of_hosts)
+"""Styles that count only if one writer's lines go on after another's."""
 
 
 Style = Callable[[str], CollectedLine | None]
@@ -250,7 +247,7 @@ def detect_style(lines: Iterable[str]) -> Style | None:
         if not any(each in text for each in EMBEDDED_STYLES.get(style, ("",))):
             continue
         marked = _marked(sample, style)
-        if len(marked) > 1 and (style is not _rank_in_brackets or _alternate(marked)):
+        if len(marked) > 1 and _plausible(style, marked):
             return _docker_line if style is _json_line and _is_docker(marked) else style
     return below_headings if name_several_streams(sample) else None
 
@@ -267,10 +264,14 @@ def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
     return marked
 
 
-def _alternate(lines: Sequence[str]) -> bool:
-    """Return True if a smaller number follows a larger one: ranks take turns, numbers of steps only grow."""
-    numbers = [int(line[1 : line.index("]")]) for line in lines]
-    return any(later < number for number, later in pairwise(numbers))
+def _plausible(style: Style, lines: Sequence[str]) -> bool:
+    """Return False if the prefixes may name no writers: those take turns, numbers of steps only grow."""
+    if style not in _ONLY_IN_TURN:
+        return True
+    keys = [collected.key or "" for line in lines if (collected := style(line))]
+    if style is _rank_in_brackets:
+        return any(int(later) < int(key) for key, later in pairwise(keys))
+    return len({*keys}) < sum(later != key for key, later in pairwise(keys)) + 1
 
 
 def _share_needed(style: Style) -> float:

@@ -27,6 +27,8 @@ def streams(*lines: str) -> list[Stream]:
         ("**Worker 3**", "worker-3"),
         ("chief:", "chief"),
         ("==> logs/worker-4.txt <==", "worker-4"),
+        ("==> /var/log/train/cn203.log <==", "train/cn203"),
+        ("==> 3 of 4 epochs <==", None),
         ("server1 (10.0.0.4, task 0)", "task-0"),
         ("machine 2:", "machine-2"),
         ("$ kubectl -n ml logs fit-worker-1 --tail=5", "worker-1"),

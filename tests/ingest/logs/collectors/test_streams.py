@@ -270,23 +270,6 @@ def test_loki_tells_the_pod_of_a_line(labels: str) -> None:
     assert streams("\n".join(lines)) == {"job-worker-0": ["step 0"], "job-worker-1": ["step 1"]}
 
 
-@pytest.mark.parametrize(
-    ("line", "names"),
-    [
-        ("[{}] loading shard", ["0", "1"]),
-        ("2026-11-21T01:40:37Z trainer-{} loading shard", ["trainer-0", "trainer-1"]),
-        (
-            "2026-11-21T01:40:37.25+00:00 job/algo-{}/7f2c loading shard",
-            ["job/algo-0/7f2c", "job/algo-1/7f2c"],
-        ),
-    ],
-    ids=["MPICH", "syslog server", "aws logs tail"],
-)
-def test_lines_that_several_workers_wrote_in_turn_are_parted(line: str, names: list[str]) -> None:
-    """By the name or the rank in front of each."""
-    assert list(streams("\n".join(line.format(n % 2) for n in range(4)))) == names
-
-
 def test_a_level_is_no_host_of_a_journal() -> None:
     """`WARN exited: …` is supervisord's own text, as `ERROR trainer: …` is that of Python's logging."""
     lines = [
@@ -295,12 +278,6 @@ def test_a_level_is_no_host_of_a_journal() -> None:
     ]
     (stream,) = split_streams(list(enumerate(lines, 1)), detect_style(lines))
     assert [text for _, text in stream.lines] == lines
-
-
-@pytest.mark.parametrize("line", ["[{}] loss 0.5", "2026-11-21T01:40:37+0000 gpu-{} python[47]: loss 0.5"])
-def test_numbers_of_steps_and_lines_of_a_journal_name_no_writer(line: str) -> None:
-    """A number that only grows is a step; a journal's lines hold a process behind the host."""
-    assert list(streams("\n".join(line.format(n // 2) for n in range(6)))) == [None]
 
 
 def test_a_task_in_brackets_behind_a_time() -> None:

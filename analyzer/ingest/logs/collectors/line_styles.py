@@ -1,0 +1,45 @@
+"""One line of a collected log without the prefix that its collector added, and parsers of such prefixes."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from analyzer.ingest.logs.collectors.timestamps import split_timestamp
+
+
+class CollectedLine(NamedTuple):
+    """One line without its prefix; `is_partial` if the next line of its channel continues it."""
+
+    key: str | None
+    text: str
+    is_partial: bool = False
+    channel: str = ""
+    """`stdout` or `stderr` if the prefix states it; partial lines are joined per channel."""
+    timestamp: str = ""
+    """Time of printing as text, empty if the prefix has none."""
+    covers_below: bool = False
+    """True if the lines without a prefix below have the same origin, up to one that begins with a date."""
+
+
+def regex_style(*expressions: str) -> Callable[[str], CollectedLine | None]:
+    """Return a parser of lines: it tries the regexes in turn and returns None if none of them matches.
+
+    The group `text` is required; `key`, `time`, `channel`, `part` (`P` if partial) and `covers_below`, which
+    counts if it is not empty, give the fields of `CollectedLine`.
+    """
+    compiled = [re.compile(expression) for expression in expressions]
+
+    def read(line: str) -> CollectedLine | None:
+        for each in compiled:
+            if match := each.match(line):
+                break
+        else:
+            return None
+        named = match.groupdict("")
+        text = named["text"]
+        timestamp, text = (named["time"], text) if "time" in named else split_timestamp(text)
+        is_partial = named.get("part") == "P"
+        channel, covers_below = named.get("channel", ""), bool(named.get("covers_below"))
+        return CollectedLine(named.get("key"), text, is_partial, channel, timestamp, covers_below)
+
+    return read

@@ -1,0 +1,67 @@
+"""Which prefixes name a writer: those of lines that several wrote in turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
+
+
+def streams(file: str) -> dict[str | None, list[str]]:
+    """Label → lines of a file of several tasks."""
+    lines = file.splitlines()
+    found = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    return {stream.key: [line for _, line in stream.lines] for stream in found}
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("[{}] loading shard", ["0", "1"]),
+        ("2026-11-21T01:40:37Z trainer-{} loading shard", ["trainer-0", "trainer-1"]),
+        (
+            "2026-11-21T01:40:37.25+00:00 job/algo-{}/7f2c loading shard",
+            ["job/algo-0/7f2c", "job/algo-1/7f2c"],
+        ),
+        ("ads-{}: loading shard", ["ads-0", "ads-1"]),
+        ("gpu{}.lab: loading shard", ["gpu0.lab", "gpu1.lab"]),
+        ("[gpu{}] loading shard", ["gpu0", "gpu1"]),
+        ('{{"_HOSTNAME": "gpu{}", "MESSAGE": "loading shard"}}', ["gpu0", "gpu1"]),
+        ('{{"host": {{"name": "gpu{}"}}, "message": "loading shard"}}', ["gpu0", "gpu1"]),
+        ("[gpu{}/trainer]: loading shard", ["gpu0", "gpu1"]),
+        ("train (gpu{})\tRun\t2026-11-21T01:40:37.1234567Z loading shard", ["train (gpu0)", "train (gpu1)"]),
+        ("Nov 21 01:40:37 gpu{} python[47]: loading shard", ["gpu0", "gpu1"]),
+        ("2026-11-21 01:40:37 CET [rank {}] loading shard", ["rank 0", "rank 1"]),
+    ],
+    ids=[
+        "MPICH",
+        "syslog server",
+        "aws logs tail",
+        "pdsh",
+        "pdsh with domains",
+        "brackets",
+        "journald",
+        "Filebeat",
+        "container",
+        "gh",
+        "journals",
+        "zone",
+    ],
+)
+def test_lines_that_several_workers_wrote_in_turn_are_parted(line: str, names: list[str]) -> None:
+    """By the name or the rank in front of each."""
+    assert list(streams("\n".join(line.format(n % 2) for n in range(4)))) == names
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[{}] loss 0.5",
+        "step{}: loss 0.5",
+        "[step{}] loss 0.5",
+        "2026-11-21T01:40:37+0000 gpu-{} python[47]: loss 0.5",
+    ],
+)
+def test_numbers_of_steps_and_lines_of_a_journal_name_no_writer(line: str) -> None:
+    """A number that only grows is a step; a journal's lines hold a process behind the host."""
+    assert list(streams("\n".join(line.format(n // 2) for n in range(6)))) == [None]
