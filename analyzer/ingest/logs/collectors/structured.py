@@ -16,13 +16,14 @@ from analyzer.ingest.logs.text import storable
 Entry = Mapping[str, Any]
 
 MESSAGE_KEYS = ("log", "message", "textPayload", "msg", "event", "MESSAGE", "@message", "line")
-LEVEL_KEYS = ("level", "levelname", "log.level", "log_level", "severity")
-TIME_KEYS = ("timestamp", "time", "date", "@timestamp", "ts", "asctime", "receiveTimestamp", "created",
-             "__REALTIME_TIMESTAMP")  # fmt: skip
+LEVEL_KEYS = ("level", "levelname", "log.level", "log_level", "loglevel", "lvl", "severity", "severity_text")
+TIME_KEYS = ("timestamp", "time", "date", "datetime", "@timestamp", "ts", "asctime", "receiveTimestamp",
+             "created", "__REALTIME_TIMESTAMP")  # fmt: skip
 _LOGGER_KEYS = ("logger", "logger_name", "log.logger", "name", "SYSLOG_IDENTIFIER")
 _EXCEPTION_KEYS = frozenset(
     {"exc_info", "exception", "exc_text", "stack_trace", "stacktrace", "traceback", "error.stack_trace"}
 )
+_TRACEBACK = "Traceback (most recent call last)"
 _PAYLOAD_KEYS = ("jsonPayload", "record")
 """Cloud Logging's and loguru's name for the object that holds the program's own fields."""
 _ENVELOPE_KEYS = ("attributes", "result")
@@ -136,6 +137,8 @@ def _fields(fields: Entry, message: str) -> Iterator[str]:
     flat = dict(_flatten(fields))
     in_order = sorted(flat.items(), key=lambda item: item[0] not in _PROGRESS_KEYS)
     for key, value in in_order[:_MAX_FIELDS]:
+        if isinstance(value, str) and _TRACEBACK in value:
+            continue
         if not re.search(rf"(?<!\w){re.escape(key)}\W{{1,3}}\d", message):
             yield f"{key}={_value_text(value)}"
 
@@ -160,14 +163,15 @@ def _value_text(value: object) -> str:
 
 def _traceback(entry: Entry, fields: Entry, message: str) -> str:
     """Return the traceback among the fields, empty if the message already has one."""
-    if "Traceback (most recent call last)" in message:
+    if _TRACEBACK in message:
         return ""
     text = entry.get("text") if fields is not entry else None
-    if isinstance(text, str) and (start := text.find("Traceback (most recent call last)")) >= 0:
+    if isinstance(text, str) and (start := text.find(_TRACEBACK)) >= 0:
         return text[start:].rstrip("\n")
     error = fields.get("error")
     candidates = [fields.get(key) for key in _EXCEPTION_KEYS]
     candidates += [error.get("stack_trace") if isinstance(error, dict) else None]
+    candidates += [value for _, value in _flatten(fields) if isinstance(value, str) and _TRACEBACK in value]
     return next((text for value in candidates if (text := _exception_text(value))), "")
 
 

@@ -66,6 +66,8 @@ def test_an_entry_becomes_a_line(entry: dict[str, object], text: str) -> None:
         {"exception": TRACEBACK + "\n"},
         {"stack_trace": TRACEBACK},
         {"error": {"stack_trace": TRACEBACK}},
+        {"exc": TRACEBACK},
+        {"details": {"why": TRACEBACK}},
         {"exception": [{"exc_type": "ValueError", "exc_value": "bad",
                         "frames": [{"filename": "/srv/train.py", "lineno": 4, "name": "main"}]}]},
     ],
@@ -123,3 +125,9 @@ def test_only_whole_objects_are_parsed() -> None:
     """A line cut short is none."""
     assert parse('{"message": "x"') is None
     assert parse("[1]") is None
+
+
+@pytest.mark.parametrize("key", ["level", "lvl", "loglevel", "severity_text"])
+def test_a_level_by_any_common_name(key: str) -> None:
+    """It is part of the prefix then, no field of the training."""
+    assert render({"msg": "batch failed", key: "error"}) == "ERROR:root:batch failed"
