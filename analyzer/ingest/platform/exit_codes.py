@@ -1,10 +1,11 @@
 """Files of exit codes → facts: `worker-0 1`, `worker:1: -9`, `chief=None`, or one number for one worker.
 
-A table whose first column is headed `rank`, `worker` or `task` may have bare numbers in it.
+A table whose first column is headed `rank`, `worker` or `task` may have bare numbers in it. What
+`docker ps -a` and `docker compose ps -a` print is such a table, too.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
@@ -23,11 +24,18 @@ _HEADING = re.compile(
     r"\W*(?:rank|worker|task|index|replica)\w*\W+(?:\w+\W+)*?\w*(?:exit|code|status|rc)", re.IGNORECASE
 )
 _RANK = re.compile(r"[\s|\"']*(?P<rank>\d{1,6})[\s|,;:=\"']+(?P<code>-?\d{1,3})[\s|\"']*$")
+_CONTAINERS = re.compile(r"CONTAINER ID +IMAGE +.*\bNAMES\s*$|NAME +IMAGE +COMMAND +SERVICE +")
+_CONTAINER = re.compile(
+    r"(?P<first>\S+) .*?(?:\bExited \((?P<code>\d{1,3})\)|[ \"]Up \w).*?(?P<last>\S+)\s*$"
+)
 
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
     """Read the exit code of each worker: a number, negative for a signal, or `running`."""
     worker, lines = output.source.worker, whole_text(output).split("\n")
+    if _CONTAINERS.match(lines[0]):
+        _read_containers(output, lines)
+        return
     is_table = _HEADING.match(lines[0]) is not None
     for number, line in enumerate(lines, 1):
         place = {"line": number, "excerpt": line.strip()[:MAX_EXCERPT_CHARS]}
@@ -39,6 +47,15 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
             _add_exit_code(output, {**place, "worker": worker}, line.strip())
         elif not any(added) and (named := worker_of(line, Kind.EXIT_CODES)):
             output.add_damage(f"names {named} without a readable exit code", line=number)
+
+
+def _read_containers(output: SourceRows, lines: Sequence[str]) -> None:
+    """Read a table of containers: their names are in its last column, in the first of docker compose's."""
+    name = "first" if lines[0].startswith("NAME") else "last"
+    for number, line in enumerate(lines[1:], 2):
+        if row := _CONTAINER.match(line):
+            place = {"line": number, "excerpt": line.strip()[:MAX_EXCERPT_CHARS]}
+            _add_entry(output, place, row[name], row["code"] or "running")
 
 
 def _add_entry(output: SourceRows, place: Mapping[str, object], name: str, code: str) -> bool:

@@ -108,3 +108,29 @@ def test_a_table_of_ranks_has_bare_numbers(tables_of: TablesOf) -> None:
 def test_a_host_is_no_worker(tables_of: TablesOf) -> None:
     """The numbers of an address are no index."""
     assert codes(tables_of({"exit_codes.txt": "ip-10-0-3-11 1\n"})) == []
+
+
+DOCKER = (
+    "CONTAINER ID   IMAGE     COMMAND                  CREATED         STATUS                       PORTS     NAMES\n"
+    '3f2a1b   seg:1     "python bars.py --dat…"   3 minutes ago   Exited (137) 2 minutes ago             worker-1\n'
+    '9c8d7e   seg:1     "python bars.py --dat…"   3 minutes ago   Up 3 minutes                 2222/tcp  worker-0\n'
+)
+COMPOSE = (
+    "NAME             IMAGE   COMMAND           SERVICE    CREATED         STATUS                     PORTS\n"
+    'job-worker-1-1   seg:1   "python bars.py"  worker-1   3 minutes ago   Exited (1) 2 minutes ago\n'
+)
+
+
+@pytest.mark.parametrize("name", ["docker-ps.txt", "podman_compose_ps.log", "containers"])
+def test_tables_of_containers_state_their_exit_codes(name: str, tables_of: TablesOf) -> None:
+    """By the names of the containers; one that is up still runs."""
+    logs = {"worker-0.log": QUIET, "worker-1.log": QUIET}
+    assert codes(tables_of({name: DOCKER, **logs})) == [("worker:1", 1, "-9"), ("worker:0", 1, "running")]
+    assert codes(tables_of({name: COMPOSE, **logs})) == [("worker:1", 1, "1")]
+
+
+def test_a_container_is_that_of_the_log_with_its_name(tables_of: TablesOf) -> None:
+    """Names of containers seldom have a role."""
+    files = {"docker-ps.txt": DOCKER.replace("worker-1", "seg-z").replace("worker-0", "seg-x")}
+    found = codes(tables_of({**files, "seg-x.log": QUIET, "seg-z.log": QUIET}))
+    assert found == [("worker:1", 1, "-9"), ("worker:0", 1, "running")]
