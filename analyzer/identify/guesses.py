@@ -1,5 +1,6 @@
 """Guesses the tasks of logs that state none: by the peers that they mention, else by their order."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -11,9 +12,13 @@ from analyzer.identify.remote_tasks import RemoteTasks
 from analyzer.model.task_names import Basis, in_order
 
 
-def free_tasks(taken: AbstractSet[str], logs: int, clusters: Sequence[Cluster]) -> list[str]:
-    """Return the tasks without a log, leader first; of an unknown cluster, as many as there are logs."""
+def free_tasks(
+    taken: AbstractSet[str], logs: int, clusters: Sequence[Cluster], connected: AbstractSet[str]
+) -> list[str]:
+    """Return the tasks without a log, leader first; of an unknown cluster, by the connections or the logs."""
     listed = in_order(task for cluster in clusters for task in task_addresses(cluster))
+    if not listed and len(connected) > len(taken) + logs:
+        listed = in_order(connected)
     return [task for task in listed or map("worker:{}".format, range(len(taken) + logs)) if task not in taken]
 
 
@@ -25,15 +30,15 @@ def by_peers(
 ) -> dict[str, Claim]:
     """Return log → task for the leader's log, and for the only log that does not call a task its peer.
 
-    Empty unless there are as many logs as free tasks: a task of which all logs tell may have left none.
+    Only the leader's if there are fewer logs than free tasks: one of which all logs tell may have left none.
     """
-    if len(groups) != len(free) or len(groups) < 2:
+    if len(groups) > len(free) or len(groups) < 2:
         return {}
     peers = {group[0]: remote(group) for group in groups}
     found: dict[str, str] = {}
     if len(leading) == 1 and free[0] not in peers[leading[0][0]]:
         found[leading[0][0]] = free[0]
-    while only := _only_log(free, peers, found):
+    while len(groups) == len(free) and (only := _only_log(free, peers, found)):
         found |= [only]
     named = ((name, found.get(group[0])) for group in groups for name in group)
     return {name: Claim(task, Basis.PEERS) for name, task in named if task}
@@ -68,10 +73,14 @@ def next_free(
 
 
 def _role(logs: Sequence[str], listed: AbstractSet[str]) -> str:
-    """Return the role that a log is named after, as `ps.log` is; `worker` if the cluster has none such."""
-    stems = {PurePosixPath(log).stem.lower() for log in logs}
-    roles = (role for role in ("ps", "evaluator") if role in stems and (not listed or f"{role}:0" in listed))
-    return next(roles, "worker")
+    """Return the role that a log is named after, as `ps.log` and `job-eval.log` are; else `worker`.
+
+    A cluster lists its parameter servers, but not its evaluator.
+    """
+    words = {word for log in logs for word in re.split(r"[^a-z]+", PurePosixPath(log).stem.lower())}
+    if words & {"evaluator", "eval"} and (not listed or "chief:0" in listed):
+        return "evaluator"
+    return "ps" if "ps" in words and (not listed or "ps:0" in listed) else "worker"
 
 
 def _free_index(role: str, first: int, *taken: AbstractSet[str]) -> int:

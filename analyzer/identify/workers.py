@@ -90,7 +90,8 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     unsaid = [group for group in own if group[0] not in claims]
     taken = {*known.values(), *(claim.worker for claim in claims.values())}
     leading = [group for group in unsaid if _leads(group, stated)]
-    claims |= by_peers(unsaid, leading, free_tasks(taken, len(unsaid), clusters), remote)
+    free = free_tasks(taken, len(unsaid), clusters, _connected(stated))
+    claims |= by_peers(unsaid, leading, free, remote)
     unsaid = [group for group in unsaid if group[0] not in claims]
     claims |= next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)
     claims |= _recorded(sources, claims)
@@ -129,7 +130,8 @@ def _without_host_numbers(
 ) -> list[NamedSource]:
     """Return the sources without the numbers in logs' names if these are of hosts, as in `node21.log`.
 
-    They are if the logs speak of as many tasks, counted from 0, and of none that has such a number.
+    They are if the logs speak of as many tasks, counted from 0, or of half of those and no other, and of none
+    that has such a number; or if as many logs say that they are the tasks from 0.
     """
     logs = {
         each.name: each.worker
@@ -140,7 +142,11 @@ def _without_host_numbers(
     tasks = {task for cluster in clusters for task in task_addresses(cluster)} | remote([*logs])
     tasks |= {fact.value for fact in stated_by(logs, stated) if fact.key in {"connected", "awaits"}}
     first = {f"worker:{index}" for index in range(len(numbers))}
-    of_hosts = len(numbers) > 1 and tasks.isdisjoint(numbers) and tasks >= first
+    spoken_of = tasks >= first or (tasks <= first and len(tasks) >= max(2, len(first) / 2))
+    said = {claim.worker for name in logs if (claim := claim_of([name], stated, clusters))}
+    by_number = tasks.isdisjoint(numbers) and spoken_of
+    by_words = said == first != numbers and not from_one(numbers)
+    of_hosts = len(numbers) > 1 and (by_number or by_words)
     return [each._replace(worker=None) if of_hosts and each.name in logs else each for each in sources]
 
 
@@ -235,6 +241,11 @@ def _by_numbers(
 def _leads(group: Iterable[str], stated: Statements) -> bool:
     """Return True if the logs contain lines that only the leader writes."""
     return any(fact.key in OF_THE_LEADER for fact in stated_by(group, stated))
+
+
+def _connected(stated: Statements) -> set[str]:
+    """Return the tasks that the leader saw connecting."""
+    return {fact.value for facts in stated.values() for fact in facts if fact.key == "connected"}
 
 
 def _own_number(worker: str, claim: Claim | None) -> Claim:

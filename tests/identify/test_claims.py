@@ -35,6 +35,24 @@ def test_the_rank_among_the_fields_of_a_line_names_the_worker(
     assert found == {"a.log": "worker:1", "b.log": "worker:0", "both.log": "worker:2"}
 
 
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("TF 2.15.0, task {}, 2 replicas", True),
+        ("INFO start host=pod-f7a3 task={} replicas=2", True),
+        ('{{"msg": "start", "worker_id": {}, "num_workers": 2}}', True),
+        ("task={} loss of the auxiliary head", False),
+        ("lost task {}, 2 workers are left", False),
+    ],
+)
+def test_a_task_beside_how_many_there_are_names_the_worker(
+    line: str, named: bool, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """A number of a task alone may be one of several tasks that are learnt, or a peer's."""
+    logs = {name: f"{line.format(task)}\n{LINE}" for name, task in (("a.log", 1), ("b.log", 0))}
+    assert (workers_of(make_run(logs)) == {"a.log": "worker:1", "b.log": "worker:0"}) is named
+
+
 def test_the_number_of_a_host_is_no_index(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """The kernel's log of a node is of no worker, unless another file is of a worker with its number."""
     logs = {"worker-0.log": "step 1 loss 0.5\n", "worker-2.log": "step 1 loss 0.5\n"}

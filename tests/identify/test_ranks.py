@@ -57,6 +57,10 @@ def test_ranks_before_lines_may_count_the_chief(make_run: Callable[[Mapping[str,
     assert [found[f"slurm-7.out#{rank}"] for rank in range(3)] == ["chief:0", "worker:0", "worker:1"]
 
 
+LOST = (
+    "2026-11-21 01:40:38.1: E x.cc:1] Aborting RingReduce with UNAVAILABLE: Socket closed\n"
+    "Additional GRPC error information from remote target /job:worker/replica:0/task:{}:\n"
+)
 JOINED = "/job:worker/replica:0/task:{} has connected to coordination service. Incarnation: 7\n"
 
 
@@ -69,3 +73,29 @@ def test_numbers_of_hosts_are_no_indices(
     run = make_run({"node21.log": LINE, "node22.log": leader + LINE})
     found = load_tables(discover([run]), our_rules())["sources"]["worker"].to_list()
     assert found == (["worker:1", "worker:0"] if of_hosts else ["worker:21", "worker:22"])
+
+
+@pytest.mark.parametrize(("lost", "of_hosts"), [((0, 2), True), ((2,), False), ((0, 16), False)])
+def test_hosts_with_gaps_between_their_numbers(
+    lost: tuple[int, ...], of_hosts: bool, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """Half of the tasks, counted from 0, tell; one task, or one beyond the number of logs, does not."""
+    calls = "".join(LOST.format(task) for task in lost)
+    run = make_run({"node14.log": LINE, "node15.log": calls + LINE, "node17.log": LINE})
+    found = load_tables(discover([run]), our_rules())["sources"]["worker"].to_list()
+    assert (found[1] == "worker:1") is of_hosts
+    assert of_hosts or found == ["worker:14", "worker:15", "worker:17"]
+
+
+@pytest.mark.parametrize(("tasks", "of_hosts"), [((0, 1, 2), True), ((0, 2, 5), False)])
+def test_logs_that_say_their_tasks_are_not_numbered_by_their_hosts(
+    tasks: tuple[int, ...], of_hosts: bool, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """`node02` can be task 0, if all say which they are and leave none out."""
+    start = "2026-11-21 01:40:38 INFO start replicas=3 task={}\nstep 1 loss 0.5\n"
+    names = ("node02.log", "node03.log", "node05.log")
+    run = make_run({name: start.format(task) for name, task in zip(names, tasks, strict=True)})
+    found = load_tables(discover([run]), our_rules())["sources"]["worker"].to_list()
+    assert found == (
+        ["worker:0", "worker:1", "worker:2"] if of_hosts else ["worker:2", "worker:3", "worker:5"]
+    )

@@ -28,6 +28,18 @@ def test_a_log_named_after_a_role_is_of_that_role(
     assert workers_of(make_run(logs))["ps.log"] == worker
 
 
+@pytest.mark.parametrize(
+    ("own", "worker"), [("chief", "evaluator:0"), ("worker", "worker:1")], ids=["with a chief", "without"]
+)
+def test_a_log_named_after_the_evaluation_is_the_evaluator_s(
+    own: str, worker: str, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """No cluster lists it; a job of workers alone has none."""
+    spec = f'{{"cluster": {{"{own}": ["a:1", "b:1"]}}, "task": {{"type": "{own}", "index": 0}}}}'
+    logs = {"job-a.log": f"TF_CONFIG={spec}\n{LINE}", "job-eval.log": LINE}
+    assert workers_of(make_run(logs))["job-eval.log"] == worker
+
+
 def test_the_silent_log_is_of_the_task_that_all_others_lost(
     make_run: Callable[[Mapping[str, str]], Path],
 ) -> None:

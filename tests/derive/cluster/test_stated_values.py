@@ -63,6 +63,8 @@ def batches(*sizes: int) -> str:
     [
         (["batch size: 64\n", "train.py --batch-size 32 --epochs 3\n"], ["64", "32"]),
         (["batch size of 64\n", "per-replica batch size 32\n"], ["64", "32"]),
+        (["per-worker batch: 64\n", "replicas: 2, per_replica_batch=32\n"], ["64", "32"]),
+        (["global batch: 64\n", "batch: 32\n"], []),
         (["global batch size: 128\n", "global_batch_size=64\n"], ["128", "64"]),
         (["global batch size: 128\nbatch size: 64\n", "batch size: 64\n"], ["64", "64"]),
         (["batch size: 64\neval batch size: 100\n", "batch size: 64\nmax_batch_size=5\n"], ["64", "64"]),
