@@ -3,6 +3,7 @@
 import polars as pl
 
 from analyzer.derive.cluster.matches import matches
+from analyzer.derive.cluster.misdirected_calls import misdirected_calls
 from analyzer.derive.cluster.reachability import reachability
 from analyzer.derive.cluster.stated_values import cluster
 from analyzer.derive.cluster.workers import workers
@@ -71,6 +72,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
             "stalls": lambda _: with_whole_stalls(read["stalls"], sources),
             "resources": lambda _: resources(scalars),
             "reachability": lambda _: reachability(read["reach"]),
+            "misdirected_calls": lambda _: misdirected_calls(records, facts, messages),
             "cluster": lambda t: cluster(facts, t["workers"]),
             "job": of_job,
         },

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from analyzer.derive.cluster.addresses import is_local, is_service, split_address
-from analyzer.derive.cluster.membership import members
+from analyzer.derive.cluster.membership import FILES, members
 from analyzer.derive.cluster.misfiled_logs import misfiled
 from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
@@ -49,6 +49,8 @@ def workers(
         | _claims(stated[task], specs.get(task, {}), claimed)
         for task in everyone
     ]
+    doubles = _second_servers(stated, known)
+    rows = [row | {"same_server": doubles.get(row["worker"])} for row in rows]
     devices = {task: own["own_device"] for task, own in stated.items() if "own_device" in own}
     doubts = misfiled(sources, rows, devices)
     return frame(
@@ -67,6 +69,18 @@ def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) ->
         "configured": sum(map(len, own.values())) > 1,
         "serves": "server_address" in stated,
     }
+
+
+def _second_servers(stated: Mapping[str, Mapping[str, str]], known: Mapping[str, str]) -> dict[str, str]:
+    """Return worker that the cluster does not know → the only known one whose server has the same address."""
+    at: dict[str, list[str]] = defaultdict(list)
+    for task, own in stated.items():
+        host, port = split_address(own.get("server_address", ""))
+        if task and port and not is_local(host):
+            at[own["server_address"]].append(task)
+    met = {task for task, why in known.items() if why != FILES}
+    pairs = (({*tasks} - met, sorted({*tasks} & met)) for tasks in at.values())
+    return {task: peers[0] for strangers, peers in pairs if len(peers) == 1 for task in strangers}
 
 
 def _trains(task: str, roles: AbstractSet[str], stepped: AbstractSet[str]) -> bool:
