@@ -22,6 +22,11 @@ _NAMES: Mapping[str, str] = {
 }
 """Kind of phase → the words that name it; the first match counts."""
 _KINDS = {kind: re.compile(rf"(?i)(?:^|[_/. ])(?:{words})(?=[_/. ]|$)") for kind, words in _NAMES.items()}
+_WHOLE = (
+    r"(?i)(?:^|[_/. ])(?:step|iter|iteration|batch)(?:[_/. ](?:total|duration))?"
+    r"[_/. ](?:seconds?|time|secs?|s|ms)$"
+)
+"""Regex for the name of the time of a whole step, or of what remains of it beside the parts."""
 _DURATION = r"(?i)_(?:seconds?|time|secs?|s|ms)$"
 
 
@@ -39,21 +44,53 @@ def phases(scalars: pl.DataFrame) -> pl.DataFrame:
     )
     rows = [row | {"kind": kind} for row in medians.to_dicts() if (kind := _kind(row["tag"]))]
     times: dict[str, list[float]] = {}
-    steps: dict[str, float] = {}
     for row in rows:
         insort(times.setdefault(row["tag"], []), row["seconds"])
-        steps[row["worker"]] = steps.get(row["worker"], 0.0) + row["seconds"]
-    return frame("phases", (row | _compared(row, times[row["tag"]], steps[row["worker"]]) for row in rows))
+    steps = _step_seconds(rows, medians, timed)
+    return frame(
+        "phases", (row | _compared(row, times[row["tag"]], steps.get(row["worker"])) for row in rows)
+    )
+
+
+def _step_seconds(
+    rows: Sequence[Mapping[str, Any]], medians: pl.DataFrame, timed: pl.DataFrame
+) -> Mapping[str, float]:
+    """Return worker → seconds of a step: of its parts, of the whole and by the clock, the longest.
+
+    The parts count only where the time of the computation is among them: what is left out may be most of it.
+    """
+    parts: dict[str, float] = {}
+    for row in rows:
+        parts[row["worker"]] = parts.get(row["worker"], 0.0) + row["seconds"]
+    complete = {row["worker"] for row in rows if row["kind"] in {"device", "collective"}}
+    whole = medians.filter(pl.col("tag").str.contains(_WHOLE))
+    stated = [
+        *((worker, seconds) for worker, seconds in parts.items() if worker in complete),
+        *whole.select("worker", "seconds").iter_rows(),
+        *_by_the_clock(timed).iter_rows(),
+    ]
+    found: dict[str, float] = {}
+    for worker, seconds in stated:
+        found[worker] = max(seconds, found.get(worker, 0.0), parts.get(worker, 0.0))
+    return found
+
+
+def _by_the_clock(timed: pl.DataFrame) -> pl.DataFrame:
+    """Return worker and median seconds from one step to the next, by the times of their lines."""
+    between = (pl.col("time").diff() / pl.col("step").diff()).over("worker", "tag")
+    paces = timed.drop_nulls("time").select("worker", seconds=between)
+    paces = paces.filter(pl.col("seconds").is_finite() & (pl.col("seconds") > 0))
+    return paces.group_by("worker", maintain_order=True).agg(pl.col("seconds").median())
 
 
 def _kind(tag: str) -> str | None:
     return next((kind for kind, words in _KINDS.items() if words.search(tag)), None)
 
 
-def _compared(row: Mapping[str, Any], times: Sequence[float], step: float) -> dict[str, Any]:
+def _compared(row: Mapping[str, Any], times: Sequence[float], step: float | None) -> dict[str, Any]:
     """Return the columns that compare a worker's phase with the same phase of the others.
 
-    `times` are the sorted seconds of that phase on all workers; `step` is the sum of this worker's phases.
+    `times` are the sorted seconds of that phase on all workers; `step` are those of this worker's whole step.
     """
     at, last = bisect_left(times, row["seconds"]), len(times) - 1
     middle = [times[place + (place >= at)] for place in ((last - 1) // 2, last // 2)] if last else []

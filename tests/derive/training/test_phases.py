@@ -44,3 +44,13 @@ def test_the_time_in_a_collective_is_no_device_time() -> None:
     found = {(row["worker"], row["kind"]): row for row in phases(frame("scalars", rows)).to_dicts()}
     assert found["worker:1", "device"]["excess_share"] == pytest.approx(0.7)
     assert found["worker:1", "collective"]["excess_share"] == pytest.approx(-0.7)
+
+
+def test_a_part_is_no_share_of_itself() -> None:
+    """Where the computation is not timed, the step is as long as the log says, or the clock."""
+    few = values("worker:0", data=0.1)
+    assert [row["share"] for row in phases(frame("scalars", few)).to_dicts()] == [None]
+    stated = values("worker:0", data=0.1, step=0.4)
+    assert [row["share"] for row in phases(frame("scalars", stated)).to_dicts()] == [pytest.approx(0.25)]
+    clocked = [row | {"time": 0.5 * int(str(row["step"]))} for row in few]
+    assert [row["share"] for row in phases(frame("scalars", clocked)).to_dicts()] == [pytest.approx(0.2)]
