@@ -12,12 +12,14 @@ from analyzer.diagnose.wording import how_it_ended, wording
 from analyzer.model.findings import Step, Verdict
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import listed
+from analyzer.model.task_names import in_order, listed
 
 _STEPPED = ("training", "finished")
 _UNCLEAR_ENDS = ("vanished", "stopped", "unknown")
 _MAX_ENDINGS = 8
 """Sentences on how workers ended."""
+_WENT_ON_SECONDS = 5.0
+"""Seconds of a job after which a lost worker did not just end with it."""
 
 
 def summary(decision: Decision, tables: Tables) -> str:
@@ -40,12 +42,25 @@ def _healthy(decision: Decision, tables: Tables) -> str:
     many = "both" if lives.height == 2 else f"all {lives.height}"
     whose = lives["worker"][0] if lives.height == 1 else f"{many} training workers"
     ended = f"{whose} reached the planned end."
+    if lives["attempts"].max() == 1 and (lost := _lost_on_the_way(tables)):
+        was, them = ("was", "it") if len(lost) == 1 else ("were", "them")
+        return f"{listed(lost)} {was} lost, and the job went on without {them}: {ended}"
     if lives["attempts"].max() == 1:
         return f"Nothing failed: {ended}"
     failed = (each for each, _ in decision.rejected if not each.explained_by and overtaken(each, tables))
     if failure := next(failed, None):
         return f"An earlier attempt failed ({failure.summary}), and the last one ended well: {ended}"
     return f"After a restart, {ended}"
+
+
+def _lost_on_the_way(tables: Tables) -> list[str]:
+    """Return the workers that a coordinator lost long before it ended: others got their steps."""
+    serving = tables["workers"].filter(~pl.col("trains") & (pl.col("role") == "worker"))
+    lost = tables["accusations"].filter(
+        pl.col("worker").is_in(serving["worker"].to_list()), pl.col("kind").is_in(["transport", "heartbeat"]),
+        pl.col("went_on") >= _WENT_ON_SECONDS,
+    )  # fmt: skip
+    return in_order(lost["worker"])
 
 
 def why(decision: Decision, tables: Tables) -> list[str]:

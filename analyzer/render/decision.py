@@ -152,8 +152,9 @@ def attempts(diagnosis: Mapping[str, Any]) -> str:
 def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the event that dates the failure: the blamed workers' first non-finite value, last error or end.
 
-    Without blamed workers, it is the first error of any worker. A hang is dated after the last step of the
-    blamed workers or, if there was no step, after they last joined or started a server.
+    Without blamed workers, it is the first error of any worker; of several suspects, the first of theirs. A
+    hang is dated after the last step of the blamed workers or, if there was no step, after they last joined
+    or started a server.
     """
     blamed = blamed_workers(diagnosis)
     family = str(diagnosis["cause"]).partition(".")[0]
@@ -162,9 +163,9 @@ def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
         dated = [e for e in diagnosis["timeline"] if e["kind"] == kind and _not_before(e) > -math.inf]
         events = [e for e in dated if not blamed or e["worker"] in blamed]
         if events:
-            found: Mapping[str, Any] = (max if blamed and kind != "nonfinite" else min)(
-                events, key=_not_before
-            )
+            first_of_several = kind == "error" and not diagnosis["culprits"] and not attempts(diagnosis)
+            first = not blamed or kind == "nonfinite" or first_of_several
+            found: Mapping[str, Any] = (min if first else max)(events, key=_not_before)
             return {"after": found["time"], **found} if family == "hang" else found
     return None
 

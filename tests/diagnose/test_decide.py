@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 from analyzer.diagnose.decide import decide
 from analyzer.diagnose.explanations import relate
 from analyzer.diagnose.phrasing import summary
@@ -85,3 +87,21 @@ def test_without_a_cause_the_ends_of_the_workers_speak(tables_of: TablesOf) -> N
     assert decide([], tables_of({"worker-0.log": STEPS})).verdict is Verdict.INCONCLUSIVE
     broken = decide([], tables_of({"worker-0.log": STEPS, "exit_codes.txt": "worker-0 7\n"}))
     assert (broken.verdict, broken.cause) == (Verdict.FAILED, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(40, "worker:1 was lost, and the job went on without it"), (11, "Nothing failed")]
+)
+def test_a_worker_that_a_coordinator_replaced_is_not_passed_over(
+    seconds: int, said: str, tables_of: TablesOf
+) -> None:
+    """If it was lost just before the end, it may have ended with the job."""
+    lost = (
+        "2026-11-25 16:36:10.5: W a.cc:1] failed to connect to all addresses\n"
+        "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling "
+        "/tensorflow.eager.EagerService/Enqueue:\n"
+    )
+    done = f"2026-11-25 16:36:{seconds}.5: I a.cc:1] last batch\ntraining finished\n"
+    served = ("worker-0.log", "worker-1.log", "ps-0.log")
+    tables = tables_of({"chief-0.log": STEPS + lost + done, **dict.fromkeys(served, "server up\n")})
+    assert summary(decide([], tables), tables) == f"{said}: chief:0 reached the planned end."

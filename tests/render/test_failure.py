@@ -60,6 +60,18 @@ def test_the_last_dated_line_is_not_the_failure(bounds: dict[str, float], answer
     assert decision.failure(failed("peer.killed", killed))[0].answer == answer
 
 
+def test_of_several_suspects_the_first_error_counts() -> None:
+    """The later ones follow from it; a culprit's last error is that of its last attempt."""
+    errors = [
+        event("worker:0", "error", 70.0),
+        event("worker:1", "error", 60.0),
+        event("worker:1", "error", 80.0),
+    ]
+    suspected = failed("api.collective_mismatch", *errors, culprits=[], suspects=["worker:0", "worker:1"])
+    assert decision.failure(suspected)[0].answer == "01-01 00:01:00.000 UTC"
+    assert decision.failure(failed("user.exception", *errors))[0].answer == "01-01 00:01:20.000 UTC on gpu-1"
+
+
 def test_nothing_is_made_up() -> None:
     """Neither a time of a loss that has none, nor a row without a time and a host, nor one of a good run."""
     undated = failed("numeric.nan_loss", event("worker:1", "nonfinite", None), event("worker:1", "end", 9.0))

@@ -26,6 +26,9 @@ def last_checkpoint(tables: Tables) -> str | None:
         saved.remove(broken)
     if not saved:
         return _listed(tables["sources"]["source"].to_list())
+    leaders = tables["workers"].filter("leader")["worker"].to_list()
+    # Each worker of a collective saves; what others than the leader write is not meant to be kept.
+    saved = [row for row in saved if row["worker"] in leaders] or saved
     clock = CommonClock(tables["clocks"], tables["sources"])
     times = [clock.time(row["worker"], row["source"], row["time"]) for row in saved]
     last = max(range(len(saved)), key=lambda n: (times[n] is not None, times[n] or 0.0, n))

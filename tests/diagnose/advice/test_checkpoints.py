@@ -43,6 +43,14 @@ def test_recorded_runs_resume_from_what_the_leader_wrote(name: str, recordings: 
     assert "workertemp" not in document["action"]["resume_from"]
 
 
+def test_what_the_leader_wrote_is_resumed_from(tables_of: TablesOf) -> None:
+    """Whatever others call their own; where it wrote nothing, theirs are all there is."""
+    others = {"worker-1.log": saving("ckpt/of_worker_1", 4)}
+    assert last_checkpoint(tables_of({"worker-0.log": saving("ckpt"), **others})) == "ckpt/weights-03"
+    alone = last_checkpoint(tables_of({"worker-0.log": "step 1 loss 0.5\n", **others}))
+    assert alone == "ckpt/of_worker_1/weights-04"
+
+
 def test_one_whose_writing_failed_is_not_resumed_from(tables_of: TablesOf) -> None:
     """Keras says `saving` before it saves."""
     assert last_checkpoint(tables_of({"worker-0.log": saving("ckpt") + FULL})) == "ckpt/weights-02"
