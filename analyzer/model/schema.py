@@ -5,7 +5,7 @@ Times are seconds since 1970-01-01 UTC. A null means unknown, never "no".
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,13 +19,19 @@ class Column(NamedTuple):
     name: str
     type: str
     meaning: str
+    values: tuple[str, ...] = ()
+    """The only values that a cell can have, besides null; empty if any value can stand there."""
+
+
+def _column(name: str, type_: str, meaning: str, values: Sequence[str] = ()) -> Column:
+    return Column(name, type_, meaning, tuple(values))
 
 
 _DECLARED = json.loads(Path(__file__).with_name("tables.json").read_text(encoding="utf-8"))
 
 TABLES: Mapping[str, tuple[Column, ...]] = {
     table: tuple(
-        Column(name, *(_DECLARED["shared"][name] if column == "shared" else column))
+        _column(name, *(_DECLARED["shared"][name] if column == "shared" else column))
         for name, column in columns.items()
     )
     for table, columns in _DECLARED["tables"].items()

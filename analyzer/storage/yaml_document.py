@@ -4,7 +4,6 @@ Only plain scalars, lists and mappings are built: no tags, no anchors that build
 A schema's `title` is the noun of its messages: `` `sygnal` is no column of lifetimes ``.
 """
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -15,13 +14,12 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator, FormatChecker
 
+from analyzer.model.errors import did_you_mean
+
 Path = tuple[str | int, ...]
 Schema = Mapping[str, Any]
 _Error = Any
 """A ValidationError of jsonschema, which does not type its parts."""
-
-MAX_LISTED = 12
-"""Number of allowed words that a message lists; if there are more, it lists only similar ones."""
 
 _SCALARS: Mapping[str, Callable[[str], object]] = {
     "null": lambda _: None,
@@ -71,7 +69,7 @@ class Document:
         """Return True if `name` is among `names`; else add a fault that suggests similar names."""
         names = set(names)
         if name not in names:
-            self.fault(path, f"`{name}` is no {noun}{_hint(name, names)}")
+            self.fault(path, f"`{name}` is no {noun}{did_you_mean(name, names)}")
         return name in names
 
     def check(self, schema: Schema, path: Path = ()) -> bool:
@@ -176,7 +174,7 @@ def _faults(error: _Error) -> Iterator[tuple[Path, str]]:
     elif kind == "additionalProperties":
         allowed = error.schema["properties"]
         for key in sorted(error.instance.keys() - allowed.keys()):
-            yield (*path, key), f"`{key}` is no {_noun(error, 'key here')}{_hint(key, allowed)}"
+            yield (*path, key), f"`{key}` is no {_noun(error, 'key here')}{did_you_mean(key, allowed)}"
     elif kind == "required":
         yield path, f"`{_missing(error)}` is missing"
     else:
@@ -187,7 +185,7 @@ def _message(error: _Error, kind: str) -> str:
     """Return the sentence for a validation error of one keyword of JSON Schema, such as `enum` or `type`."""
     value, limit = _shown(error.instance), error.validator_value
     if kind == "enum":
-        return f"`{value}` is no {_noun(error, 'word known here')}{_hint(value, map(str, limit))}"
+        return f"`{value}` is no {_noun(error, 'word known here')}{did_you_mean(value, map(str, limit))}"
     if kind == "type":
         keys = "".join(f" with `{key}`" for key in error.schema.get("required", ()))
         described = error.schema.get("description") if limit == "string" else None
@@ -242,15 +240,6 @@ def _missing(error: _Error) -> str:
 
 def _noun(error: _Error, otherwise: str) -> str:
     return str(error.schema.get("title", otherwise))
-
-
-def _hint(name: str, names: Iterable[str]) -> str:
-    """Return a hint for an unknown name: similar names, else all names if they are few."""
-    names = sorted(names)
-    near = difflib.get_close_matches(name, names, n=3)
-    if near:
-        return f"; did you mean {' or '.join(f'`{each}`' for each in near)}?"
-    return f"; there are {', '.join(names)}" if len(names) <= MAX_LISTED else ""
 
 
 def _shown(value: object) -> str:

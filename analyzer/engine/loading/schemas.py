@@ -3,7 +3,7 @@
 `validation` checks what a schema cannot: that an example matches its regex, that names exist.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from analyzer.engine.conditions import VERSION, operators
 from analyzer.model.findings import LEVELS, Role
 from analyzer.model.messages import STATES
-from analyzer.model.schema import TABLES
+from analyzer.model.schema import TABLES, Column
 from analyzer.model.source_kinds import Kind
 from analyzer.storage.disk_cache import cached_yaml
 
@@ -39,7 +39,7 @@ def file_schema(kind: str) -> Schema:
         }
         tables = [_columns({"table": {"const": name}}, "table", name) for name in TABLES]
         schema["$defs"]["signal"]["allOf"] = [*tables, _columns({}, "log", "matches")]
-        schema["$defs"] |= _tests()
+        schema["$defs"] |= _tests(TABLES)
     elif kind == "message":
         states = schema["$defs"]["message"]["properties"]["states"]
         states["description"] = "; ".join(f"{name}: {stated.meaning}" for name, stated in STATES.items())
@@ -49,7 +49,7 @@ def file_schema(kind: str) -> Schema:
 @cache
 def table_schema(table: str) -> Schema:
     """Return the JSON Schema of conditions on the columns of a table."""
-    return {**_where(table), "$defs": _tests()}
+    return {**_where(table), "$defs": _tests([table])}
 
 
 def _with_words(schema: Any) -> Any:  # noqa: ANN401 - JSON
@@ -72,8 +72,12 @@ def _columns(given: Schema, key: str, table: str) -> Schema:
 
 
 def _where(table: str) -> Schema:
-    columns = [(column, f"#/$defs/{column.type}") for column in TABLES[table]]
-    tests = {column.name: {"description": column.meaning, "$ref": test} for column, test in columns}
+    columns = [
+        (column, _vocabulary(table, column) if column.values else column.type) for column in TABLES[table]
+    ]
+    tests = {
+        column.name: {"description": column.meaning, "$ref": f"#/$defs/{test}"} for column, test in columns
+    }
     return _map(f"column of {table}", tests)
 
 
@@ -81,18 +85,35 @@ def _map(noun: str, properties: Schema) -> Schema:
     return {"type": "object", "additionalProperties": False, "properties": properties, "title": noun}
 
 
-def _tests() -> dict[str, Schema]:
-    return {name: _test(name) for name in _TYPES}
+def _vocabulary(table: str, column: Column) -> str:
+    """Return the name of the schema of tests on a column with a closed vocabulary."""
+    return f"{table}.{column.name}"
 
 
-def _test(type_: str) -> Schema:
-    """Return the schema of a test on this column type: a value, a list, or operators."""
+def _tests(tables: Iterable[str]) -> dict[str, Schema]:
+    """Return the schemas of tests by column type, and by column for those of the tables that list their values."""
+    closed = ((table, column) for table in tables for column in TABLES[table] if column.values)
+    return {name: _test(name) for name in _TYPES} | {
+        _vocabulary(table, column): _test(
+            column.type, {"enum": [*column.values], "title": f"value of `{column.name}` of {table}"}
+        )
+        for table, column in closed
+    }
+
+
+def _test(type_: str, one_of: Schema | None = None) -> Schema:
+    """Return the schema of a test on this column type: a value, a list, or operators.
+
+    `one_of` limits the values that it can be equal to.
+    """
     value: Schema = {"type": _TYPES[type_]}
-    values: Schema = {"anyOf": [value, {"type": "array", "minItems": 1, "items": value}]}
+    text: Schema = {"anyOf": [value, {"type": "array", "minItems": 1, "items": value}]}
+    own_value = {**value, **(one_of or {})}
+    values: Schema = {"anyOf": [own_value, {"type": "array", "minItems": 1, "items": own_value}]}
     version: Schema = {"type": "string", "pattern": VERSION, "title": 'version, like "2.11"'}
     operand: Mapping[str, Schema] = {
         "known": {"type": "boolean"},
-        "contains": values,
+        "contains": text,
         "matches": {"type": "string", "format": "regex"},
         "not": values,
         "since": version,

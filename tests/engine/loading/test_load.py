@@ -121,6 +121,14 @@ def test_a_right_rule_is_taken(tmp_path: Path) -> None:
         ("{signal: 9}", "{signal: {at_least: [1, 2]}}", 8, "is to be a whole number, not `[1, 2]`"),
         ("{signal: 9}", "{signal: {known: 'no'}}", 8, "is to be true or false, not `no`"),
         ("{signal: 9}", "{ended: {matches: 3}}", 8, "`matches` is to be a text, not `3`"),
+        (
+            "{signal: 9}",
+            "{ended: signl}",
+            8,
+            "`signl` is no value of `ended` of lifetimes; did you mean `signal`",
+        ),
+        ("{signal: 9}", "{ended: [signal, exit]}", 8, "`exit` is no value of `ended` of lifetimes"),
+        ("{signal: 9}", "{ended: {not: [finishd]}}", 8, "`finishd` is no value of `ended` of lifetimes"),
         ("{signal: 9}", "{signal: {}}", 8, "needs 1 or more entries, not 0"),
         ("{signal: 9}", "{signal: 010}", 8, "`010` is no number as YAML spells it here"),
         ("{signal: 9}", "{signal: 12:30:45}", 8, "`12:30:45` is no number as YAML spells it here"),
@@ -303,7 +311,11 @@ _OPERANDS = st.sampled_from(
 )
 def test_a_condition_that_is_taken_can_be_asked(column: Column, condition: object) -> None:
     """Of rows that hold something, and of rows that hold nothing."""
-    row = {"text": "x", "bool": True, "int": 1, "number": 1.5, "time": 2.5}[column.type]
+    row = (
+        column.values[0]
+        if column.values
+        else {"text": "x", "bool": True, "int": 1, "number": 1.5, "time": 2.5}[column.type]
+    )
     table = frame("lifetimes", [{column.name: row}, {}])
     if Document("x", {"where": {column.name: condition}}).check(table_schema("lifetimes"), ("where",)):
         assert table.select(expression({column.name: condition})).height == 2
