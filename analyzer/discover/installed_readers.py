@@ -54,6 +54,6 @@ def _reader(extension: Extension) -> InstalledReader:
         _require(names or opening, "neither NAMES nor OPENING")
         by_name, by_opening = names and re.compile(names), opening and re.compile(opening)
         return InstalledReader(extension.name, extension.value, by_name, by_opening)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = f"reader {extension.name} of {extension.title}: {type(error).__name__}: {error}"
         raise UsageError(f"{what}; --no-packs leaves installed packages out") from error

@@ -116,9 +116,7 @@ class SourceRows:
     ) -> None:
         """Add an unreadable part; `offset` and `length` in bytes, `line` from 1."""
         self.read, self.reason = "partial", self.reason or what
-        self.rows.setdefault("damage", []).append(
-            {"source": self.source.name, "offset": offset, "length": length, "line": line, "what": what}
-        )
+        self.add("damage", source=self.source.name, offset=offset, length=length, line=line, what=what)
 
     def skip(self, reason: str) -> None:
         """Mark the source as not read."""

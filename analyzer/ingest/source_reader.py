@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.pack_rows import PackRows, WrongRowError
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.fork_pool import ScanLog
 from analyzer.ingest.scan.prefilter import Prefilter
@@ -23,12 +24,15 @@ def read_source(
     try:
         if not reason:
             budget.spend()
-            return _read(SourceRows(source, budget, share=share), matcher, scan)
+            rows = PackRows if source.reader else SourceRows
+            return _read(rows(source, budget, share=share), matcher, scan)
     except OverBudgetError as spent:
         reason = str(spent)
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"
-    except Exception as error:  # noqa: BLE001 - a failing reader must not cost the other sources
+    except WrongRowError as error:
+        reason = f"{source.reader} added a wrong row: {error}"[:400]
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a failing reader must not cost the other sources
         reason = f"{source.reader or 'reader'} failed: {type(error).__name__}: {error}"[:400]
     output = SourceRows(source, budget)
     if BEYOND_BUDGET in reason:
