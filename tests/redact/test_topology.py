@@ -8,7 +8,7 @@ from pathlib import Path
 
 from analyzer.cli.analyze import main
 from analyzer.model.options import AnalysisOptions
-from analyzer.pipeline import analyze
+from analyzer.pipeline import analyze, load_rules
 from analyzer.redact import redact
 from tests.redact.planted import (
     document_with,
@@ -39,6 +39,14 @@ def test_topology_gives_hosts_addresses_and_users_stable_names(make_run: MakeRun
     assert made["workers"][0]["host"] == "host-1"
     assert made["next"][0]["command"] == "ssh host-1 dmesg"
     assert made["made_with"]["options"]["redact"] == "topology"
+
+
+def test_references_of_our_rules_stay() -> None:
+    """They are public pages, and a reader without them has to guess."""
+    pages = sorted({page for rule in load_rules(packs=False).rules for page in rule.references})
+    assert any("schedmd" in page for page in pages)
+    document = redact({"run": {"name": "r"}, "findings": [{"references": pages}]}, "topology")
+    assert document["findings"][0]["references"] == pages
 
 
 def test_topology_names_hosts_that_are_plain_words() -> None:
