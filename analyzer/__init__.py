@@ -5,12 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from analyzer.model.options import AnalysisOptions
+
 if TYPE_CHECKING:
     from os import PathLike
 
-    from analyzer.model.options import AnalysisOptions
     from analyzer.model.run import Run
 
+__all__ = ["AnalysisOptions", "__version__", "analyze"]
 __version__ = "0.1.0"
 
 
@@ -24,11 +26,13 @@ def analyze(*paths: str | PathLike[str], options: AnalysisOptions | None = None)
         NothingReadable: no path leads to a file that can be read.
         RuleError: a rule file is wrong.
         UsageError: the paths hold more than one run.
-        TypeError: a path is no path, for instance a list of paths.
+        TypeError: no path is given, or one is no path, for instance a list of paths.
 
     """
     from pathlib import Path
 
+    if not paths:
+        raise TypeError('analyze() needs a path: a directory, an archive or files, as in analyze("run_dir")')
     if wrong := [path for path in paths if isinstance(path, list | tuple | set | dict)]:
         raise TypeError(f"a path is a {type(wrong[0]).__name__}: pass several files as analyze(*paths)")
     pipeline = import_module("analyzer.pipeline")

@@ -32,6 +32,7 @@ def test_every_block_of_the_page_works() -> None:
     said = python("\n".join(BLOCKS))
     assert "degraded perf.straggler ['worker:0']" in said
     assert all(f"'{name}'" in said for name in TABLES)
+    assert "'name': 'mwms_rules_acme'" in said
 
 
 def test_the_frames_have_the_columns_that_are_documented() -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from analyzer import analyze
+from analyzer.model.errors import UsageError
 from analyzer.model.run import Diagnosis, NamedTables, Run
 from analyzer.model.schema import TABLES
+from analyzer.render import render
 from analyzer.tables.builders import frame
 
 DOCUMENT = json.loads(Path("tests/render/diagnoses/r101.json").read_text(encoding="utf-8"))
@@ -42,6 +44,14 @@ def test_a_wrong_table_is_answered_with_those_that_resemble_it(run: Run) -> None
         run.tables["scalrs"]
     with pytest.raises(TypeError, match=r"a path is a list: pass several files as analyze\(\*paths\)"):
         analyze(["worker-0.log", "worker-1.log"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"analyze\(\) needs a path"):
+        analyze()
+
+
+def test_what_is_no_diagnosis_is_not_rendered() -> None:
+    """And the answer says what is to be passed."""
+    with pytest.raises(UsageError, match=r"this is no diagnosis; pass `run\.diagnosis\.document`"):
+        render({}, "html")
 
 
 def test_pandas_dtypes_do_not_depend_on_the_data(run: Run) -> None:
