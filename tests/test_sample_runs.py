@@ -10,6 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from analyzer.model.schema import TABLES
 from tests.recordings import KNOWN_MISSES, ROOT, SAMPLE_RUNS, Recordings, expected
 
 CONTRACT = json.loads((ROOT / "reports" / "diagnosis.schema.json").read_text(encoding="utf-8"))
@@ -49,6 +50,18 @@ def test_cause_and_culprits_are_those_that_the_trainer_wrote(
 def test_the_diagnosis_keeps_the_contract(sample_run: Path, recordings: Recordings) -> None:
     """The JSON Schema in the repository accepts it."""
     jsonschema.Draft202012Validator(CONTRACT).validate(recordings.document(sample_run))
+
+
+def test_columns_hold_only_the_words_that_they_list(sample_run: Path, recordings: Recordings) -> None:
+    """A word that is missing from the list would be a fault in a right rule."""
+    tables = recordings.tables(sample_run)
+    held = {
+        f"{table}.{column.name}": set(tables[table][column.name].drop_nulls().unique()) - {*column.values}
+        for table, columns in TABLES.items()
+        for column in columns
+        if column.values
+    }
+    assert {name: words for name, words in held.items() if words} == {}
 
 
 def test_healthy_runs_are_called_healthy(sample_run: Path, recordings: Recordings) -> None:

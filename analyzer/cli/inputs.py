@@ -35,11 +35,16 @@ def rule_directory(name: str, option: str = "--rules ") -> Path:
         UsageError: there is no such directory, or no rule in it.
 
     """
-    if not Path(name).is_dir():
+    folder = Path(name)
+    if folder.is_file():
+        raise UsageError(f"{option}{name}: is a file; give its directory, {folder.parent}")
+    if not folder.is_dir():
         raise UsageError(f"{option}{name}: no such directory")
-    if not any(Path(name).rglob("*.yaml")):
-        raise UsageError(f"{option}{name}: holds no rule (*.yaml)")
-    return Path(name)
+    if not any(folder.rglob("*.yaml")):
+        misnamed = next(folder.rglob("*.yml"), None)
+        hint = f"; rename {misnamed.name} to {misnamed.stem}.yaml" if misnamed else ""
+        raise UsageError(f"{option}{name}: holds no rule (*.yaml){hint}")
+    return folder
 
 
 def _is_url(name: str) -> bool:

@@ -121,12 +121,27 @@ def _show(arguments: argparse.Namespace) -> int:
 def _lint(arguments: argparse.Namespace) -> int:
     try:
         own = _users_rules(_checked_rules(arguments), arguments)
+        faults = _file_faults(arguments) if arguments.rules else []
     except RuleError as error:
-        print(_with_given_paths(str(error), arguments.rules))
-        print(plural(len(str(error).splitlines()), "fault"))
+        faults = str(error).splitlines()
+    if faults:
+        print(_with_given_paths("\n".join(faults), arguments.rules))
+        print(plural(len(faults), "fault"))
         return 2
     print(f"{plural(len(own.rules), 'rule')}, no faults")
     return 0
+
+
+def _file_faults(arguments: argparse.Namespace) -> list[str]:
+    """Return the faults of the user's directories: cases without their recording, files that are not read."""
+    faults = [
+        f"{folder.name}/{file.relative_to(folder).as_posix()}:1: is not read; rename it to {file.stem}.yaml"
+        for folder in _folders(arguments)
+        for file in sorted(folder.rglob("*.yml"))
+    ]
+    for name, home in _run_folders(arguments).items():
+        faults += cases.faults_of_recordings(home / name, name, home)
+    return faults
 
 
 def _with_given_paths(faults: str, folders: Sequence[str]) -> str:
@@ -150,8 +165,14 @@ def _test(arguments: argparse.Namespace) -> int:
         raise UsageError("there is no case to try")
     failed = sum(bool(trial.fault) for trial in trials)
     skipped = sum(bool(trial.missing) for trial in trials)
-    print(f"{plural(len(trials), 'case')}, {failed} failed, {skipped} skipped")
-    return 1 if failed or (skipped and arguments.rules) else 0
+    missing = skipped if arguments.rules else 0
+    why = (
+        f" for lack of {'its run' if missing == 1 else 'their runs'}, which counts as failed"
+        if missing
+        else ""
+    )
+    print(f"{plural(len(trials), 'case')}, {failed} failed, {skipped} skipped{why}")
+    return 1 if failed or missing else 0
 
 
 def _trials(arguments: argparse.Namespace) -> Iterator[Trial]:

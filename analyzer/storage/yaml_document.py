@@ -5,6 +5,7 @@ A schema's `title` is the noun of its messages: `` `sygnal` is no column of life
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from json import dumps
@@ -14,7 +15,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator, FormatChecker
 
-from analyzer.model.errors import did_you_mean
+from analyzer.model.errors import MAX_LISTED, did_you_mean
 
 Path = tuple[str | int, ...]
 Schema = Mapping[str, Any]
@@ -42,6 +43,8 @@ _PROBLEMS = {
     "cannot start any token": "put the text in quotes: YAML reads no text here",
     "mapping values are not allowed": "put a text with `: ` in quotes, or indent this line as its neighbours",
     "expected <block end>": "indent this line as its neighbours",
+    "did not find expected key": "indent this line as its neighbours",
+    "did not find expected '-' indicator": "indent this line as its neighbours",
     "while scanning a quoted": "close the quotes",
     "unexpected end of stream": "close the quotes or the bracket: the file ends within",
 }
@@ -58,6 +61,8 @@ class Document:
     data: dict[str, Any] = field(default_factory=dict)
     lines: dict[Path, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    spelled: dict[Path, str] = field(default_factory=dict)
+    """Path → the word of the file that YAML reads as true or false, such as `no`."""
 
     def fault(self, path: Path, what: str) -> None:
         """Add a fault, with the line of `path` or of the nearest enclosing part with a known line."""
@@ -86,8 +91,16 @@ class Document:
         validator = Draft202012Validator(schema, format_checker=FormatChecker(["regex"]))
         for error in sorted(validator.iter_errors(part), key=lambda each: list(map(str, each.path))):
             for inner, what in _faults(error):
-                self.fault((*path, *inner), what)
+                self.fault((*path, *inner), self._as_spelled((*path, *inner), what))
         return len(self.faults) == before
+
+    def _as_spelled(self, path: Path, what: str) -> str:
+        """Return a message with the word of the file in place of what YAML makes of it."""
+        if path not in self.spelled:
+            return what
+        word = self.spelled[path]
+        value = str(_SCALARS["bool"](word)).lower()
+        return what.replace(f"`{value}`", f"`{word}`, which YAML reads as {value},")
 
 
 def in_order(documents: Sequence[Document]) -> list[str]:
@@ -112,12 +125,7 @@ def read(path: File, name: str) -> Document:
     except (OSError, UnicodeDecodeError) as error:
         document.fault((), f"cannot be read: {error}")
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        document.lines[()] = mark.line + 1 if mark else 1
-        found = "tab character: " if mark and text[mark.index : mark.index + 1] == "\t" else ""
-        problem = f"{found}{getattr(error, 'problem', None) or error}"
-        advice = next((words for said, words in _PROBLEMS.items() if said in problem), problem)
-        document.fault((), advice)
+        _add_syntax_fault(document, text, error)
     except RecursionError:
         document.fault((), "is nested too deeply to be read")
     else:
@@ -126,6 +134,36 @@ def read(path: File, name: str) -> Document:
         else:
             document.fault((), "is to be a mapping")
     return document
+
+
+def _add_syntax_fault(document: Document, text: str, error: yaml.YAMLError) -> None:
+    """Add the fault of a text that is no YAML, with the line where it is to be mended."""
+    mark = getattr(error, "problem_mark", None)
+    opened = _open_quotes_line(text, mark.line) if mark else None
+    if opened is not None:
+        document.lines[()] = opened + 1
+        document.fault((), f"close the quotes: the text that begins here goes on to line {mark.line + 1}")
+        return
+    document.lines[()] = mark.line + 1 if mark else 1
+    found = "tab character: " if mark and text[mark.index : mark.index + 1] == "\t" else ""
+    document.fault((), _in_words(f"{found}{getattr(error, 'problem', None) or error}"))
+
+
+def _open_quotes_line(text: str, line: int) -> int | None:
+    """Return the line, from 0, where a quoted text of several lines begins that ends in the line of an error.
+
+    Its quotes are most likely not closed, and those that end it open the next text.
+    """
+    with suppress(yaml.YAMLError):
+        for token in yaml.scan(text, Loader=LOADER):
+            if isinstance(token, yaml.ScalarToken) and token.start_mark.line < token.end_mark.line == line:
+                return int(token.start_mark.line) if token.style in {"'", '"'} else None
+    return None
+
+
+def _in_words(problem: str) -> str:
+    """Return what to do about a problem that YAML's parser states in terms of its grammar."""
+    return next((words for said, words in _PROBLEMS.items() if said in problem), problem)
 
 
 def _build(document: Document, node: yaml.Node, path: Path, seen: set[yaml.Node]) -> object:
@@ -159,6 +197,8 @@ def _scalar(document: Document, node: yaml.Node, path: Path) -> object:
     if tag not in _SCALARS:
         document.fault(path, f"a value of kind `{tag}` is not allowed")
         return None
+    if tag == "bool" and node.value.lower() not in {"true", "false"}:
+        document.spelled[path] = node.value
     try:
         return _SCALARS[tag](node.value)
     except ValueError:
@@ -219,15 +259,22 @@ def _alternatives(error: _Error, path: Path) -> Iterator[tuple[Path, str]]:
     branches = [list(each) for _, each in by_branch]
     fitting = [each for each in branches if not any(map(_is_of_type, each))]
     if not branches:
-        yield path, "takes one of several forms, and not two of them at once"
+        keys = [f"`{each['required'][0]}`" for each in error.validator_value if "required" in each]
+        yield path, f"takes {' or '.join(keys)}, and not two of them at once"
     elif not fitting:
-        types = dict.fromkeys(_TYPES[e.validator_value] for each in branches for e in each if _is_of_type(e))
-        yield path, f"is to be {' or '.join(types)}, not `{_shown(error.instance)}`"
+        forms = dict.fromkeys(_form(e) for each in branches for e in each if _is_of_type(e))
+        yield path, f"{_key(error)}is to be {' or '.join(forms)}, not `{_shown(error.instance)}`"
     elif len(fitting) > 1 and all(e.validator == "required" for each in fitting for e in each):
         yield path, f"{' or '.join(f'`{_missing(each[0])}`' for each in fitting)} is missing"
     else:
         for each in fitting[0]:
             yield from ((inner, what) for inner, what in _faults(each))
+
+
+def _form(error: _Error) -> str:
+    """Return in words what a value of the wrong type is to be: its words, if they are few, else its type."""
+    words = error.schema.get("enum", ())
+    return f"one of {', '.join(words)}" if 0 < len(words) <= MAX_LISTED else _TYPES[error.validator_value]
 
 
 def _is_of_type(error: _Error) -> bool:

@@ -159,6 +159,35 @@ def test_test_says_how_a_case_fails(right: str, wrong: str, says: str, mine: Pat
     assert says.format(parent=mine.parent) in capsys.readouterr().out
 
 
+def test_a_case_without_its_run_is_a_fault(mine: Path, capsys: Said) -> None:
+    """Of lint, with file and line; `test` says why it ends with 1 though no case failed."""
+    change(mine, 'given: {worker-0.log: "step 1 loss 0.5\\n"}', "run: job-18")
+    assert main(["lint", str(mine)]) == 2
+    fault, count = capsys.readouterr().out.splitlines()
+    line = 1 + (mine / "mine.yaml").read_text().splitlines().index("    run: job-18")
+    assert fault.startswith(f"{mine}/mine.yaml:{line}: no run job-18 in {mine.parent}")
+    assert count == "1 fault"
+    assert main(["test", str(mine)]) == 1
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said == "2 cases, 0 failed, 1 skipped for lack of its run, which counts as failed"
+
+
+def test_a_file_with_another_suffix_is_a_fault(mine: Path, capsys: Said) -> None:
+    """Nobody believes that a rule is in use that is not read."""
+    (mine / "other.yml").write_text(RULE, encoding="utf-8")
+    assert main(["lint", str(mine)]) == 2
+    assert f"{mine}/other.yml:1: is not read; rename it to other.yaml\n" in capsys.readouterr().out
+    (mine / "mine.yaml").unlink()
+    assert main(["lint", str(mine)]) == 2
+    assert "holds no rule (*.yaml); rename other.yml to other.yaml" in capsys.readouterr().err
+
+
+def test_a_file_in_place_of_its_directory_is_an_error(mine: Path, capsys: Said) -> None:
+    """The answer names the directory."""
+    assert main(["lint", str(mine / "mine.yaml")]) == 2
+    assert f"mine.yaml: is a file; give its directory, {mine}" in capsys.readouterr().err
+
+
 def test_a_case_may_name_a_run_beside_the_directory(mine: Path) -> None:
     """Whether its files lie in the run itself or in a folder `run`, as `mwms-train record` leaves them."""
     change(mine, 'given: {worker-0.log: "step 1 loss 0.5\\n"}', "run: job-18")

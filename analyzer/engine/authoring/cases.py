@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from analyzer.engine.evaluate import match
 from analyzer.engine.rule_types import Case, Rule, RulePack
 from analyzer.model.errors import UserError
 from analyzer.model.findings import Finding, Outcome
 from analyzer.model.run import Tables
+from analyzer.storage.yaml_document import read
 
 Read = Callable[[Path, RulePack], Tables]
 """Function that returns the tables of a run directory, searched for a pack's patterns."""
@@ -34,11 +35,28 @@ def run_case(pack: RulePack, rule: Rule, case: Case, home: Path, scratch: Path, 
     """Run a case and return its result; `home` has the recorded runs, `scratch` is an empty directory."""
     run = run_directory(case, home, scratch)
     if not run.exists():
-        return Trial(rule, case, missing=f"no run {case.run} in {home}: `run` is relative to that directory")
+        return Trial(rule, case, missing=_missing(case.run, home))
     try:
         return Trial(rule, case, fault=difference(case, finding(pack, rule, run, read)))
     except UserError as error:
         return Trial(rule, case, fault=str(error))
+
+
+def _missing(run: object, home: Path) -> str:
+    return f"no run {run} in {home}: `run` is relative to that directory"
+
+
+def faults_of_recordings(file: Path, name: str, home: Path) -> list[str]:
+    """Return a fault, as `name:line: what`, for each `run` of a rule file's cases that is not in `home`."""
+    document = read(file, name)
+    for path in document.lines:
+        if len(path) > 2 and (path[-3], path[-1]) == ("cases", "run"):
+            part: Any = document.data
+            for key in path:
+                part = part[key]
+            if not (home / part).exists():
+                document.fault(path, _missing(part, home))
+    return document.faults
 
 
 def run_directory(case: Case, home: Path, scratch: Path) -> Path:

@@ -56,17 +56,17 @@ def _faults(message: Message, body: Mapping[str, object]) -> Iterable[tuple[str,
     holds = any(literal.lower() in example.lower() for literal in message.literals)
     searched = message.regex and expression(message.literals, message.regex)
     if fault := example_fault(example, searched, holds=holds):
-        yield "example", fault
+        yield fault
 
 
-def example_fault(example: str, searched: str | None, *, holds: bool) -> str | None:
-    """Return why an example does not match; `holds` is whether it holds one of the fixed words."""
+def example_fault(example: str, searched: str | None, *, holds: bool) -> tuple[str, str] | None:
+    """Return (key, fault) if an example does not match; `holds` is whether it holds one of the fixed words."""
     if not holds:
-        return "the example holds none of `any_of`"
+        return "example", "the example holds none of `any_of`"
     try:
         found = searched is None or regex.search(searched, example, regex.DOTALL, timeout=1.0)
     except regex.error as error:
-        return f"invalid regex: {error}"
+        return "regex", f"invalid regex: {error}"
     except TimeoutError:
-        return "`regex` takes more than a second on its own example"
-    return None if found else "the example is not matched by `regex`"
+        return "regex", "`regex` takes more than a second on its own example"
+    return None if found else ("example", "the example is not matched by `regex`")

@@ -66,7 +66,8 @@ def check_cause(document: Document, causes: Collection[str]) -> None:
     """Add a fault if a cause rule names a cause that does not exist; the rest of the file may be wrong."""
     given = document.data
     if given.get("role") == Role.CAUSE and "cause" in given and not str(given["cause"]).startswith("TODO"):
-        document.known(("cause",), str(given["cause"]), causes, "cause that `mwms-rules causes` lists")
+        noun = "cause that `mwms-rules causes` lists or a `causes.yaml` in this directory adds"
+        document.known(("cause",), str(given["cause"]), causes, noun)
 
 
 def check_written(document: Document) -> None:
@@ -108,8 +109,8 @@ def _check_signal(document: Document, rule: Rule, signal: Signal) -> None:
         pattern = condition.get("matches") if isinstance(condition, Mapping) else None
         if pattern and (found := _polars_fault(str(pattern))):
             document.fault((*path, "where", column, "matches"), found)
-    if signal.pattern and (found := _pattern_fault(signal.pattern, signal.example)):
-        document.fault((*path, "log", "example"), found)
+    if signal.pattern and (fault := _pattern_fault(signal.pattern, signal.example)):
+        document.fault((*path, "log", fault[0]), fault[1])
 
 
 def _check_order(document: Document, path: Path, names: Sequence[str], signal: Signal) -> None:
@@ -143,12 +144,14 @@ def _polars_fault(pattern: str) -> str | None:
     return None
 
 
-def _pattern_fault(pattern: Pattern, example: str) -> str | None:
+def _pattern_fault(pattern: Pattern, example: str) -> tuple[str, str] | None:
+    """Return (key of the signal's `log`, fault) for the first thing that is wrong with a pattern."""
     holds = any(literal in example for literal in pattern.literals)
     if fault := example_fault(example, pattern.regex, holds=holds):
         return fault
     taken = sorted(_TAKEN & (_groups(pattern) or set()))
-    return f"`regex` has a group `{taken[0]}`, which is the name of a column of matches" if taken else None
+    what = f"`regex` has a group `{taken[0]}`, which is the name of a column of matches" if taken else ""
+    return ("regex", what) if what else None
 
 
 def _check_explained(document: Document, rule: Rule, names: Collection[str]) -> None:
@@ -178,7 +181,9 @@ def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -
             document.known(path, name, rule.signals, "signal of this rule")
         elif (groups := _groups(signal.pattern if signal else None)) is not None:
             known = {column.name for column in TABLES[table]} | groups | {"count"}
-            document.known(path, str(column), known, f"column of {table} and no group of its regex")
+            of_regex = " and no group of its regex" if table == "matches" else ""
+            noun = f"column of {table}{of_regex} (docs/tables.md lists the columns)"
+            document.known(path, str(column), known, noun)
 
 
 def _groups(pattern: Pattern | None) -> set[str] | None:
