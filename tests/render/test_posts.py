@@ -79,6 +79,19 @@ def test_slack_says_what_the_terminal_says() -> None:
         assert word in said
 
 
+@pytest.mark.parametrize(("kind", "shown"), [("markdown", "`*_temp|x`"), ("jira", "{{\\*\\_temp\\|x}}")])
+def test_code_in_a_sentence_is_code(kind: str, shown: str) -> None:
+    """As on the page; a backtick without a partner is one."""
+    told = load("r101")
+    told["why"] = ["Delete `*_temp|x` there.", "A lone ` stays."]
+    told["next"][0]["text"] = "See `*_temp|x` first."
+    text = render(told, kind)
+    shown = shown.replace("|x`", "¦x`")
+    assert f"Delete {shown} there" in text
+    assert f"See {shown} first" in text
+    assert "A lone " in text
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_jira_takes_the_comment(name: str) -> None:
     """Of at most 32,767 characters, with every block of code closed."""

@@ -14,6 +14,7 @@ from analyzer.render.sections import Section, sections
 Json = Mapping[str, Any]
 MAX_EXCERPT = 400
 _MAX_ITEMS, _MAX_MINOR = 12, 5
+_MAX_SENTENCE = 500
 
 
 class Markup(Protocol):
@@ -102,8 +103,16 @@ def _section(section: Section, markup: Markup) -> str:
     return "\n".join([markup.strong(markup.prose(section.title)), "", *lines]).rstrip()
 
 
+def _sentence(text: str, markup: Markup) -> str:
+    """Return a rule's sentence as one line, with text between backticks as code."""
+    pieces = text[:_MAX_SENTENCE].split("`")
+    if len(pieces) % 2 == 0 or not all(map(str.strip, pieces[1::2])):
+        return markup.prose(text)
+    return "".join(markup.code(piece) if n % 2 else markup.prose(piece) for n, piece in enumerate(pieces))
+
+
 def _step(n: int, step: Json, markup: Markup) -> Iterator[str]:
-    yield f"{n}. {markup.prose(step['text'])}"
+    yield f"{n}. {_sentence(step['text'], markup)}"
     if step["command"]:
         yield from ("", markup.block(step["command"], "   "), "")
 
@@ -123,8 +132,8 @@ def _final_lines(_: int, place: Json, markup: Markup) -> Iterator[str]:
 
 
 _ITEMS: Mapping[str, Callable[[int, Any, Markup], Iterable[str]]] = {
-    "numbered": lambda n, text, markup: [f"{n}. {markup.prose(text)}"],
-    "bullets": lambda _, text, markup: [f"{markup.bullet} {markup.prose(text)}"],
+    "numbered": lambda n, text, markup: [f"{n}. {_sentence(text, markup)}"],
+    "bullets": lambda _, text, markup: [f"{markup.bullet} {_sentence(text, markup)}"],
     "files": lambda _, file, markup: [f"{markup.bullet} {markup.code(file[0])}: {markup.prose(file[1])}"],
     "steps": _step,
     "places": _place,
