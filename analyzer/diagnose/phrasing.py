@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of
+from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of, without_repeats
 from analyzer.diagnose.decide import Decision, beyond_budget, overtaken
 from analyzer.diagnose.log_lines.telling_lines import without_start
 from analyzer.diagnose.wording import how_it_ended, wording
@@ -121,7 +121,7 @@ def next_steps(decision: Decision, tables: Tables, deciding: str | None = None) 
         unexplained = (*_while_it_hangs(tables), *_to_collect(tables, deciding))
         return [for_job(Step(**step), job) for step in unexplained]
     later = [f"{text[:1].lower()}{text[1:]}" for text in chosen.collect]
-    steps = (for_job(step, job) for step in chosen.next if concerns(step, job))
+    steps = without_repeats([for_job(step, job) for step in chosen.next if concerns(step, job)])
     return [*steps, *(Step(f"Next time, collect {text}") for text in later)]
 
 

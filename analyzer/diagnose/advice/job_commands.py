@@ -140,6 +140,17 @@ def for_job(step: Step, job: Job) -> Step:
     return step._replace(command="; ".join(dict.fromkeys(_filled(kept, job.names))) or None)
 
 
+def without_repeats(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps, each without the commands that a later one has too, unless it has no others."""
+    parts = [step.command.split("; ") if step.command else [] for step in steps]
+    later = [{command for following in parts[n + 1 :] for command in following} for n in range(len(parts))]
+    own = [
+        [each for each in mine if each not in others] or mine
+        for mine, others in zip(parts, later, strict=True)
+    ]
+    return [step._replace(command="; ".join(kept) or None) for step, kept in zip(steps, own, strict=True)]
+
+
 def concerns(step: Step, job: Job) -> bool:
     """Return False for a step that begins with the name of another platform than the job's."""
     named = _NAMED.match(step.text)

@@ -114,7 +114,7 @@ def evidence_of(odd: OddLine, *, compared: bool = False) -> EvidencePlace:
         *([f"only {row['worker']} has it"] if odd.alone else []),
         *(["after the last common step"] if odd.line.late else []),
         *(["not in the good run"] if compared else []),
-        *(["not seen in any healthy run"] if odd.unusual and row["level"] in _WEIGHTS else []),
+        *(["in no healthy recording of mwms-analyze"] if odd.unusual and row["level"] in _WEIGHTS else []),
     ]
     return {
         "says": ", ".join(reasons),

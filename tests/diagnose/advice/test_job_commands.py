@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.diagnose.advice.job_commands import Job, concerns, for_job, restart_elsewhere
+from analyzer.diagnose.advice.job_commands import Job, concerns, for_job, restart_elsewhere, without_repeats
 from analyzer.model.findings import Step
 from analyzer.model.options import AnalysisOptions
 from analyzer.pipeline import analyze
@@ -136,3 +136,19 @@ def test_reports_show_the_command(make_run: MakeRun) -> None:
     assert found["action"]["restart"] == {"scheduler": "slurm", "text": "sbatch --exclude=host-1 JOB.sh"}
     for name in ("html", "text", "jira"):
         assert "sbatch --exclude=host" in render(found, name).replace("\\", ""), name
+
+
+def test_no_command_is_printed_twice() -> None:
+    """A later step keeps its own; a step that has no other command keeps it, too."""
+    steps = [
+        Step("a", command="dmesg; sacct -j 1"),
+        Step("b", command="sacct -j 1"),
+        Step("c"),
+        Step("d", command="df"),
+    ]
+    shown = [step.command for step in without_repeats(steps)]
+    assert shown == ["dmesg", "sacct -j 1", None, "df"]
+    assert [step.command for step in without_repeats([Step("a", command="df"), Step("b", command="df")])] == [
+        "df",
+        "df",
+    ]
