@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import pytest
 
 from analyzer.render import render
+from analyzer.render.page.template import unbroken_options
 from tests.render.documents import ALL, document, load, rendered
 
 Json = Any
@@ -155,6 +156,13 @@ def test_code_in_a_sentence_looks_like_code(text: str, shown: str) -> None:
     assert f"<li><bdi>{shown}</bdi></li>" in page
 
 
+def test_no_line_of_a_command_ends_within_an_option() -> None:
+    """Not even of a hostile one, which is escaped."""
+    shown = unbroken_options("py-spy dump --native --pid <b> -n x-y")
+    span = '<span class="option">{}</span>'.format
+    assert shown == f"py-spy dump {span('--native')} {span('--pid')} &lt;b&gt; {span('-n')} x-y"
+
+
 def test_being_collected_is_no_sign_of_trouble() -> None:
     """A job that stood still until it was stopped: the end of a suspect says nothing of when it began."""
     assert "first sign of trouble" in render(load("r101"), "html")
@@ -169,6 +177,12 @@ def test_being_collected_is_no_sign_of_trouble() -> None:
 def test_absence_is_shown() -> None:
     """What is not in a file is shown as such."""
     assert "Not found in this file." in render(load("r101"), "html")
+
+
+def test_a_healthy_page_has_no_parts_in_a_failure() -> None:
+    """Nobody is a bystander of nothing, and no failure is equal to it."""
+    assert not re.search("bystander</span>|equal for equal failures", render(load("r031"), "html"))
+    assert "equal for equal failures" in render(load("r101"), "html")
 
 
 def test_healthy_is_calm() -> None:
@@ -193,6 +207,7 @@ def test_the_end_of_a_lane_is_told_whole() -> None:
 _TWO_REPORTS = """
 import json, shutil, sys
 from analyzer.render import render
+from analyzer.render.page.template import unbroken_options
 document = json.load(sys.stdin)
 render(document, "html")
 shutil.rmtree(sys.argv[1])

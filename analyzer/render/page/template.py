@@ -18,6 +18,8 @@ from analyzer.storage.package_files import cache_directory, resource
 
 _URL_ESCAPES = {c: f"%{ord(c):02X}" for c in "%#&'<>` \x7f"}
 _JSON_ESCAPES = {c: f"\\u{ord(c):04x}" for c in "<>&"}
+_OPTION = re.compile(r"(?<!\S)(--?[A-Za-z][\w-]{0,40})")
+"""Regex for an option of a command."""
 
 
 def fill(
@@ -55,6 +57,7 @@ def _environment(kept: Path | None) -> Environment:
         "confidence": formatting.confidence,
         "duration": formatting.duration,
         "embedded": embedded,
+        "unbroken_options": unbroken_options,
         "instant": formatting.instant,
         "download_url": download_url,
         "names": formatting.names,
@@ -80,6 +83,15 @@ def with_code(text: str) -> Markup:
         return escape(visible(text))
     return Markup().join(
         Markup("<code>{}</code>").format(piece) if n % 2 else piece for n, piece in enumerate(pieces)
+    )
+
+
+def unbroken_options(command: str) -> Markup:
+    """Return a command as escaped HTML in which no line ends within an option such as `--pid`."""
+    pieces = _OPTION.split(visible(command))
+    return Markup().join(
+        Markup('<span class="option">{}</span>').format(piece) if n % 2 else piece
+        for n, piece in enumerate(pieces)
     )
 
 
