@@ -67,8 +67,8 @@ def render(diagnosis: Diagnosis, format: str) -> str:  # noqa: A002  (the word t
         UsageError: there is no such format, or the document is no diagnosis.
 
     """
-    if "findings" not in diagnosis:
-        raise UsageError("this is no diagnosis; pass `run.diagnosis.document` or what --format json wrote")
     if format not in FORMATS:
         raise UsageError(f"no format {format}; choose from {', '.join(FORMATS)}")
+    if "findings" not in diagnosis:
+        raise UsageError("this is no diagnosis; pass `run.diagnosis.document` or what --format json wrote")
     return FORMATS[format].render(diagnosis)

@@ -76,7 +76,7 @@ def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
     if action["retry"] == "as_is" and action.get("checkpoint") == "earlier":
         retry = "Yes, but from an earlier checkpoint"
     if condition := action.get("unless"):
-        why = f"unless {condition}"
+        retry, why = f"{retry}, unless {condition}", "rule that out first"
     owner = wording()["owners"][action["owner"]]
     return [
         Answer("Restart as is?", retry, why),

@@ -174,11 +174,16 @@ def _clocks(clocks: Sequence[Mapping[str, Any]]) -> str:
 
 
 def consequences(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return title and workers of each fired cause that another finding explains."""
+    """Return title and workers of each fired cause that another finding explains.
+
+    The verdict's own cause, found by another rule, is no news unless it names further workers.
+    """
+    blamed = {*diagnosis["culprits"], *diagnosis["suspects"]}
     return [
         f"{f['title']} ({names(f['workers'])})" if f["workers"] else f["title"]
         for f in diagnosis["findings"]
         if f["outcome"] == "fired" and f["role"] == "cause" and f["explained_by"]
+        if f["cause"] != diagnosis["cause"] or not blamed.issuperset(f["workers"])
     ]
 
 

@@ -1,5 +1,6 @@
 """Renders a diagnosis as text for a terminal: decision, reasons, next steps, evidence."""
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +14,8 @@ from analyzer.render.sections import sections
 Json = Mapping[str, Any]
 _TONES = {"failed": "1;31", "degraded": "1;33", "healthy": "1;32", "inconclusive": "1;35"}
 _MAX_TEXT, _MAX_MINOR, _EXCERPT_LINES = 600, 6, 3
+_PRINTED_BY = re.compile(r"[^\n\]]{0,120}? (?P<file>[\w./+-]{1,120}\.(?:cc|cpp|cu|h|py):\d{1,6}\] )")
+"""Regex for the prefix of a line of C++ logging, up to its message."""
 
 
 def render(diagnosis: Json) -> str:
@@ -115,7 +118,16 @@ class _Page(NamedTuple):
             statement = f"{one_line(place['says'], 80)} ({keep_ends(one_line(location(place)), 80)}):"
             yield from self.wrapped(statement, "  ", "    ")
             for text in (*(text for _, text in place["context"]), *place["excerpt"].split("\n")):
-                yield " " * 6 + one_line(text, self.width - 6)
+                yield " " * 6 + one_line(_without_prefix(text, self.width - 6), self.width - 6)
+
+
+def _without_prefix(text: str, room: int) -> str:
+    """Return a line of C++ logging from the file that printed it on, if it is longer than `room`.
+
+    Level, time and process ID take half a line of the terminal, and the message would be cut instead.
+    """
+    printed = _PRINTED_BY.match(text) if len(text) > room else None
+    return f"…{text[printed.start('file') :]}" if printed else text
 
 
 def _marked_part(place: Json, room: int) -> str:
@@ -123,7 +135,7 @@ def _marked_part(place: Json, room: int) -> str:
 
     It has at most `room` characters, or as many as the marked words need.
     """
-    text: str = place["excerpt"]
+    text: str = place["excerpt"] if place["marks"] else _without_prefix(place["excerpt"], room)
     first = min((start for start, _ in place["marks"]), default=0)
     line = text.rfind("\n", 0, max(first, 0)) + 1
     far = first - line > room // 2

@@ -140,7 +140,7 @@ def _add_syntax_fault(document: Document, text: str, error: yaml.YAMLError) -> N
     """Add the fault of a text that is no YAML, with the line where it is to be mended."""
     mark = getattr(error, "problem_mark", None)
     opened = _open_quotes_line(text, mark.line) if mark else None
-    if opened is not None:
+    if mark and opened is not None:
         document.lines[()] = opened + 1
         document.fault((), f"close the quotes: the text that begins here goes on to line {mark.line + 1}")
         return

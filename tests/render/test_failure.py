@@ -26,6 +26,15 @@ def failed(cause: str, *events: Json, **more: Any) -> Json:
     return run | {"timeline": [*events]} | more
 
 
+def test_a_condition_stands_in_the_answer() -> None:
+    """Who reads only the first words of it must not restart a job that runs out of memory again."""
+    action = {"retry": "as_is", "owner": "platform", "unless": "memory was the reason"}
+    told = load("r101") | {"action": load("r101")["action"] | action}
+    restart = decision.answers(told)[0]
+    assert restart.answer == "Yes, unless memory was the reason"
+    assert restart.detail == "rule that out first"
+
+
 @pytest.mark.parametrize(
     ("cause", "kinds", "seconds"),
     [
@@ -122,6 +131,9 @@ def test_the_words_that_prove_it_are_shown_whole() -> None:
     shown = _marked_part({"excerpt": said, "marks": [[start, end]]}, 80)
     assert said[start:end] in shown
     assert len(shown) < 80 + 40
+    printed = f"E0000 00:00:1795233427.315968    8419 base_collective.cc:252] {'x' * 50}"
+    assert _marked_part({"excerpt": printed, "marks": []}, 80) == f"…base_collective.cc:252] {'x' * 50}"
+    assert _marked_part({"excerpt": printed, "marks": []}, 200) == printed
     assert _marked_part({"excerpt": "a\n" + "b" * 200, "marks": []}, 80) == "a\n" + "b" * 77 + "…"
 
 
