@@ -254,30 +254,6 @@ def test_context_lines_keep_their_numbers() -> None:
     assert numbers == [("7", "seven"), ("39", "before"), ("40", "boom")]
 
 
-@pytest.mark.parametrize("kind", ["text", "markdown", "html"])
-def test_consequences_are_no_alternatives(kind: str) -> None:
-    """They stand apart, by title, and without a share of the confidence."""
-    told = load("r101")
-    told["alternatives"] = []
-    told["findings"].append(
-        told["findings"][0]
-        | {
-            "rule": "lost",
-            "title": "A peer was lost",
-            "cause": "peer.lost",
-            "explained_by": ["user-exception"],
-        }
-    )
-    same = {"rule": "again", "title": "The same cause", "explained_by": ["user-exception"]}
-    told["findings"].append(told["findings"][0] | same)
-    page = render(told, kind)
-    assert "Also seen, explained by the above" in page
-    assert "The same cause" not in page.partition("explained by the above")[2][:400]
-    assert "A peer was lost (worker:2)" in re.sub(r"<.*?>", "", page)
-    if kind != "html":
-        assert "What else it could be" not in page
-
-
 def answers(diagnosis: Json, **action: Any) -> dict[str, str]:
     """Question and answer, with what qualifies it."""
     given = decision.answers(diagnosis | {"action": diagnosis["action"] | action})

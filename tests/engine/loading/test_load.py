@@ -12,24 +12,17 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
 from analyzer.diagnose import diagnose
 from analyzer.engine import RulePack
 from analyzer.engine.authoring.cases import difference
-from analyzer.engine.conditions import expression, operators
 from analyzer.engine.evaluate import match
 from analyzer.engine.expressions import Expression
 from analyzer.engine.loading.load import load
-from analyzer.engine.loading.schemas import table_schema
 from analyzer.model.contract import MadeWith
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Outcome
 from analyzer.model.run import Tables
-from analyzer.model.schema import TABLES, Column
-from analyzer.storage.yaml_document import Document
-from analyzer.tables.builders import frame
 from tests.recordings import ROOT
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
@@ -301,51 +294,6 @@ def test_what_refutes_a_rule_keeps_it_quiet(tmp_path: Path, tables_of: TablesOf)
     (fired,) = match(pack, tables_of({"exit_codes.txt": "worker-0 -9\n"}))
     assert (fired.outcome, quiet.outcome) == (Outcome.FIRED, Outcome.QUIET)
     assert quiet.reason == "refuted by: well"
-
-
-_OPERANDS = st.sampled_from(
-    [
-        "x",
-        "",
-        "^a",
-        "a(",
-        0,
-        9,
-        2.5,
-        -1,
-        10**30,
-        True,
-        False,
-        None,
-        [],
-        [1, 2],
-        [1, 2.5],
-        ["x"],
-        ["x", 1],
-        [[1]],
-    ]
-)
-
-
-@given(
-    column=st.sampled_from(TABLES["lifetimes"]),
-    condition=st.one_of(
-        _OPERANDS,
-        st.dictionaries(
-            st.sampled_from(sorted({*operators("int"), *operators("text")})), _OPERANDS, max_size=2
-        ),
-    ),
-)
-def test_a_condition_that_is_taken_can_be_asked(column: Column, condition: object) -> None:
-    """Of rows that hold something, and of rows that hold nothing."""
-    row = (
-        column.values[0]
-        if column.values
-        else {"text": "x", "bool": True, "int": 1, "number": 1.5, "time": 2.5}[column.type]
-    )
-    table = frame("lifetimes", [{column.name: row}, {}])
-    if Document("x", {"where": {column.name: condition}}).check(table_schema("lifetimes"), ("where",)):
-        assert table.select(expression({column.name: condition})).height == 2
 
 
 def followed(pack: RulePack, tables: Tables) -> set[str]:
