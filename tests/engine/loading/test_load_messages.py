@@ -52,7 +52,7 @@ def write(folder: Path, text: str) -> Path:
         ("as: down", "as: down\n    colour: red", 14, "`colour` is no key of a message"),
         ("versions: 1.2+", "versions: lately", 16, "`lately` is no `any`, `2.8`"),
         ("task:3", "task 3", 17, "the example is not matched by `regex`"),
-        ('"member gone: {task}"', '"member gone: ({task}"', 17, "invalid regex: "),
+        ('"member gone: {task}"', '"member gone: ({task}"', 15, "invalid regex: "),
         ('"upstream connect error or', '"upstream error or', 9, "the example holds none of `any_of`"),
         ("    source: https://www.envoyproxy.io/docs\n", "", 4, "`source` is missing"),
         ("program: mesh\n", "", 1, "`program` is missing"),
