@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 import stringzilla
 
-_SHORT_LINE = 12
-"""Bytes; StringZilla jumps from newline to newline, which is slower than `bytes.count` for shorter lines.
+_NEWLINE_TO_ONE = bytes(byte == ord("\n") for byte in range(256))
+"""Translation table: a newline becomes 1 and every other byte 0, so that the sum is their number.
 
-For usual lines it is faster: 0.08 s per GB against 0.29 s, a sixth of all processor time of a large run.
+Takes 0.05 s per GB however short the lines are; `bytes.count` takes 0.3 to 0.6 s.
 """
-_PROBE_BYTES = 1 << 10
 _DECODED_BYTES = 32 << 10
 """Number of bytes decoded at once: for a whole block, allocating memory takes longer than decoding."""
 _NUL_OR_NON_ASCII = bytes([0, *range(0x80, 0x100)])
@@ -27,12 +26,8 @@ class InvalidBytes(NamedTuple):
 
 def count_newlines(data: Data, start: int, end: int) -> int:
     """Count the newlines in `data[start:end]`."""
-    probe_end = min(end, start + _PROBE_BYTES)
-    in_probe = data.count(b"\n", start, probe_end)
-    if in_probe * _SHORT_LINE > probe_end - start:
-        return data.count(b"\n", start, end)
-    behind_probe: int = stringzilla.count(data, b"\n", probe_end, end)
-    return in_probe + behind_probe
+    newlines: int = stringzilla.bytesum(stringzilla.translate(data, _NEWLINE_TO_ONE, start=start, end=end))
+    return newlines
 
 
 def first_invalid_bytes(data: Data) -> InvalidBytes:

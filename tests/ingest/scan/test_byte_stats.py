@@ -22,7 +22,7 @@ def test_newlines_are_counted_between_two_places(pieces: list[bytes], places: tu
 
 @pytest.mark.parametrize("line", [b"\n", b"1\n", b"step 7 loss 0.25 accuracy 0.9\n"])
 def test_newlines_of_short_and_of_usual_lines(line: bytes) -> None:
-    """However they are counted; behind one another, too."""
+    """Of a block of them alone, and of two such blocks around an endless line."""
     block = line * 5_000
     assert count_newlines(block, 0, len(block)) == 5_000
     assert count_newlines(block + b"x" * 5_000 + block, 0, 2 * len(block) + 5_000) == 10_000
