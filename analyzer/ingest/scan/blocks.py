@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
+import stringzilla
+
 from analyzer.ingest.scan.byte_stats import Data, count_newlines, first_invalid_bytes
 from analyzer.ingest.scan.prefilter import Prefilter
 
@@ -22,6 +24,9 @@ _MIN_BLOCK_BYTES = 256 << 10
 _MAX_SAMPLE_BYTES = 1 << 10
 _LINE_BREAKS = (b"\n", b"\r", b"\x08")
 _LINE_BREAK = re.compile(rb"[\n\r\x08]")
+_EPOCH_HEADER = re.compile(rb"Epoch \d+/\d+")
+_EPOCHS_TRIED = 3
+"""How many places that say `Epoch ` are tried for a header: of tqdm, each of thousands says so and is none."""
 
 
 class LogSlice(NamedTuple):
@@ -90,27 +95,24 @@ class BlockScanner:
         """Return the scan of the block at an offset, sampling one line per `spacing` bytes of the log."""
         lines = NewlineCounter(data)
         found = self._prefilter.first_occurrences(data)
-        header = self._prefilter.epoch_header
-        has_epoch = any(occurrence.expression == header for occurrence in found)
+        epoch = last_epoch_header(data, len(data), offset, lines)
         invalid = first_invalid_bytes(data)
         return BlockScan(
             offset,
             len(data),
-            hits=[
-                LineHit(number, offset + end, lines.before(end)) for number, end in found if number != header
-            ],
+            hits=[LineHit(number, offset + end, lines.before(end)) for number, end in found],
             samples=[
-                _sample(data, at, offset, lines, has_epoch)
+                _sample(data, at, offset, lines, has_epoch=epoch is not None)
                 for at in range(-offset % spacing, len(data), spacing)
             ],
-            epoch=last_epoch_header(data, len(data), offset, lines) if has_epoch else None,
+            epoch=epoch,
             newlines=lines.before(len(data)),
             nul=None if invalid.nul is None else offset + invalid.nul,
             undecodable=None if invalid.undecodable is None else offset + invalid.undecodable,
         )
 
 
-def _sample(data: Data, at: int, offset: int, lines: NewlineCounter, has_epoch: bool) -> Sample:
+def _sample(data: Data, at: int, offset: int, lines: NewlineCounter, *, has_epoch: bool) -> Sample:
     epoch = last_epoch_header(data, at, offset, lines) if has_epoch else None
     start = line_start(data, at)
     line = bytes(data[start : line_end(data, at, at + _MAX_SAMPLE_BYTES)])
@@ -135,13 +137,20 @@ class NewlineCounter:
 
 
 def last_epoch_header(data: Data, before: int, offset: int, lines: NewlineCounter) -> LogSlice | None:
-    """Return the last epoch header before a position in the block at `offset`."""
-    begin = data.rfind(b"Epoch ", 0, max(before, 0))
-    if begin < 0:
-        return None
-    start = line_start(data, begin)
-    line = bytes(data[start : line_end(data, begin, begin + _MAX_SAMPLE_BYTES)])
-    return LogSlice(offset + start, lines.before(start), line)
+    """Return the last epoch header before a position in the block at `offset`; None if none is close.
+
+    A callback that prints `Epoch 3: val_loss improved` stands between two headers, not more.
+    """
+    begin = max(before, 0)
+    for _ in range(_EPOCHS_TRIED):
+        begin = stringzilla.rfind(data, b"Epoch ", 0, begin)
+        if begin < 0:
+            return None
+        if _EPOCH_HEADER.match(data, begin):
+            start = line_start(data, begin)
+            line = bytes(data[start : line_end(data, begin, begin + _MAX_SAMPLE_BYTES)])
+            return LogSlice(offset + start, lines.before(start), line)
+    return None
 
 
 def line_start(data: Data, at: int) -> int:

@@ -1,7 +1,7 @@
 """Finds everything that makes a line of a large log worth reading, in one pass over raw bytes.
 
 It searches for the literals of all patterns (plain, and as escaped in JSON), for the words of warnings and
-errors, for values that are not finite, and for the lines that begin an epoch.
+errors, and for values that are not finite.
 """
 
 import hashlib
@@ -33,7 +33,6 @@ these would halve the speed of the whole scan.
 """
 
 TRACEBACK = "a traceback"
-_EPOCH_HEADER = r"Epoch \d+/\d+"
 
 
 class Occurrence(NamedTuple):
@@ -46,17 +45,15 @@ class Occurrence(NamedTuple):
 class Prefilter:
     """Finds all literals and alarms in blocks of bytes; one thread at a time may use it.
 
-    `labels` names each expression by its literal or alarm. `epoch_header` is the number of the expression for
-    lines that begin an epoch; only `first_occurrences` searches for it, and it has no label.
+    `labels` names each expression by its literal or alarm.
     """
 
     def __init__(self, literals: Iterable[str]) -> None:
         """Compile all expressions, or load them from the disk cache."""
         spellings = {form: literal for literal in sorted(literals) for form in sorted(_spellings(literal))}
         self.labels = [*spellings.values(), *(label for label, forms in ALARMS.items() for _ in forms)]
-        self.epoch_header = len(self.labels)
         expressions = [*map(re.escape, spellings), *chain.from_iterable(ALARMS.values())]
-        self._first = _database([*expressions, _EPOCH_HEADER], hyperscan.HS_FLAG_SINGLEMATCH)
+        self._first = _database(expressions, hyperscan.HS_FLAG_SINGLEMATCH)
         self._all = _database(expressions, 0)
 
     def first_occurrences(self, block: Data) -> list[Occurrence]:
