@@ -50,9 +50,10 @@ def _of_other_names(rows: Sequence[Row], devices: Mapping[str, str]) -> Iterator
     if any(row["role"] == "ps" for row in rows):
         return
     for row in rows:
-        own = devices.get(row["worker"])
-        if row["logged"] and not row["shares_claim"] and own in logged - {row["worker"]}:
-            yield row["worker"], NAME, f"the log of {row['worker']} says that it is {own}"
+        worker = row["worker"]
+        own = devices.get(worker)
+        if row["logged"] and not row["shares_claim"] and own != worker and own in logged:
+            yield worker, NAME, f"the log of {worker} says that it is {own}"
 
 
 def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
