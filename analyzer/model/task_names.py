@@ -29,9 +29,10 @@ _MAX_LISTED = 4_096
 """Limit for the length of one range in a list of tasks."""
 _BARE_INDEX = re.compile(r"(?:^|[-_.@])(\d{1,4})(?:[-_.]|$)")
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
+_PART_OF_JOB = r"(?:worker|chief|master|ps|evaluator|rank|task|pod|node|host)(?![a-z])"
 _ATTEMPT = re.compile(
     r"(?<![a-z])(?:(?:attempt|(?:re)?try|life|intento|tentativ[ae]|versuch)[-_]?(?P<attempt>\d{1,4})"
-    r"|restart(?:ed)?(?:[-_]?(?P<restart>\d{1,4}))?)(?!\d)"
+    rf"|restart(?:ed)?(?:[-_]?(?P<restart>\d{{1,4}})|(?![a-z]|[-_](?!{_PART_OF_JOB})[a-z])))(?!\d)"
     r"|(?:worker|chief|master|ps|evaluator)-\d{1,6}\.(?P<recording>\d{1,4})/",
 )
 _KERNEL_LOG = re.compile(r"(?:^|[/._-])(?:kernel|kern|dmesg)(?:[-_.][^/]*)?$")

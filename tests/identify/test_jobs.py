@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from itertools import permutations
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 
 from analyzer.cli.analyze import main
 from analyzer.discover import discover
+from analyzer.identify import identify
+from analyzer.identify.jobs import several_jobs
+from analyzer.ingest import ingest
 from analyzer.pipeline import load_tables
 from tests.recordings import SAMPLE_RUNS
 from tests.rules import our_rules
@@ -94,6 +98,68 @@ def test_names_may_count_anew_on_each_host(make_run: MakeRun) -> None:
     assert one_job(make_run(logs))
     logs["vm-2/rank0.log"] += LEADER
     assert main([str(make_run(logs)), "-o", "-"]) == 2
+
+
+PAIRS = [
+    ("ratings-healthy", "ratings-server-killed"),
+    ("ratings-worker-absent", "reviews-bad-line"),
+    ("restarted-alone", "rate-too-high-tf211"),
+    ("mirrored-exception", "missing-module-fit"),
+    ("mirrored-nan", "mirrored-exception"),
+]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_jobs_of_any_strategy_side_by_side_are_no_run(pair: tuple[str, str], tmp_path: Path) -> None:
+    """Parameter servers, one machine, a worker that was restarted: as they were recorded."""
+    assert found_jobs(tmp_path, {job: job for job in pair}) == sorted(pair)
+
+
+def test_a_copy_elsewhere_hides_no_job(tmp_path: Path) -> None:
+    """Of a job and its copy, one is named."""
+    places = {"runs/a": "worker-killed", "runs/b": "nan-loss", "backup/b": "nan-loss"}
+    assert found_jobs(tmp_path, places) == ["backup", "runs/a"]
+
+
+def test_each_job_is_counted_however_deep_it_lies(tmp_path: Path) -> None:
+    """`x` is not one of them, but holds two."""
+    places = {"x/a": "worker-killed", "x/b": "nan-loss", "y/c": "worker-exception"}
+    assert found_jobs(tmp_path, places) == ["x/a", "x/b", "y"]
+
+
+@pytest.mark.parametrize("job", ["mirrored-nan", "ratings-server-killed", "restarted-alone", "slurm-nan"])
+def test_two_copies_are_one_job(job: str, tmp_path: Path) -> None:
+    """Its processes began at the same times in both."""
+    assert found_jobs(tmp_path, {"here": job, "there/again": job}) == []
+
+
+def test_nightly_jobs_at_the_same_addresses_are_several(make_run: MakeRun) -> None:
+    """A service keeps its name and port from night to night; the processes are others."""
+    night = {f"mon/{name}": text for name, text in hosted("2026-11-20 09:14").items()}
+    assert one_job(make_run(night | {name.replace("mon", "utc"): text for name, text in night.items()}))
+    hours = {f"utc/{name}": text for name, text in hosted("2026-11-20 17:14").items()}
+    assert one_job(make_run(night | hours))
+    other = {f"tue/{name}": text for name, text in hosted("2026-11-21 09:21").items()}
+    assert main([str(make_run(night | other)), "-o", "-"]) == 2
+
+
+def hosted(minute: str) -> dict[str, str]:
+    """The first lines of a job of two workers at fixed addresses."""
+    server = HOST.replace("2026-11-20 09:14", minute)
+    leader = LEADER.replace("2026-11-20 09:14", minute)
+    return {
+        "worker-0.log": server.format("train-0", 2222) + leader,
+        "worker-1.log": server.format("train-1", 2222),
+    }
+
+
+def found_jobs(root: Path, places: Mapping[str, str]) -> list[str]:
+    """Place → sample run, copied there: the jobs that are found."""
+    for place, job in places.items():
+        shutil.copytree(SAMPLES[job], root / place / "run")
+    rules = our_rules()
+    tables = ingest(discover([root]), rules.patterns, rules.messages)
+    return several_jobs(identify(tables, rules.messages)["facts"])
 
 
 def one_job(run: Path) -> bool:

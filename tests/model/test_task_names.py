@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.model.task_names import listed_workers
+from analyzer.model.task_names import attempt_of, listed_workers
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,19 @@ def test_a_launcher_names_one_task_or_lists_some(names: str, tasks: list[str]) -
 def test_an_endless_list_is_cut() -> None:
     """A damaged line must not fill the memory."""
     assert len(listed_workers("tasks 0-999999")) == 4_096
+
+
+@pytest.mark.parametrize(
+    ("name", "attempt"),
+    [
+        ("restart/worker-0.log", 2),
+        ("restart-worker-0.log", 2),
+        ("worker-0.restarted.log", 2),
+        ("restart-3/worker-0.log", 4),
+        ("restarted-alone/worker-0.log", None),
+        ("restarts/worker-0.log", None),
+    ],
+)
+def test_a_restart_is_an_attempt_unless_it_is_part_of_a_jobs_name(name: str, attempt: int | None) -> None:
+    """`restarted-alone` is what somebody called the job."""
+    assert attempt_of(name) == attempt
