@@ -13,6 +13,7 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from analyzer.discover.own_reports import is_own_report
 from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source
@@ -195,6 +196,8 @@ def _source(path: Path, name: str) -> Source:
     name = printable(name)
     kind = kind_of(name)
     skip = _reason_to_skip(path)
+    if not skip and _is_own_report(path, name, kind):
+        return Source(name, path, Kind.OTHER)
     if kind is Kind.OTHER and not skip:
         kind = _kind_by_content(name, _opening_of(path))
     if kind is Kind.LOG and name.lower().endswith(".txt") and not skip:
@@ -206,8 +209,21 @@ def _source(path: Path, name: str) -> Source:
     return Source(name, path, kind, worker_of(name, kind), number, skip)
 
 
+def _is_own_report(path: Path, name: str, kind: Kind) -> bool:
+    """Return True if the tool wrote the file; of those named as logs, only some suffixes are looked into."""
+    may_be = kind is Kind.OTHER or name.lower().endswith((".txt", ".jsonl"))
+    return is_own_report(name, _opening_of(path) if may_be else b"")
+
+
 def _as_log(source: Source) -> Source:
-    """Return the only file of a run as a log if nothing shows its kind and it is text."""
+    """Return the only file of a run as a log if nothing shows its kind and it is text.
+
+    Raises:
+        NothingReadable: it is a report.
+
+    """
+    if not source.skip and is_own_report(source.name, _opening_of(source.path)):
+        raise NothingReadable(f"{source.path}: a report of mwms-analyze; give the run that it is about")
     if source.kind is not Kind.OTHER or source.skip or b"\0" in _opening_of(source.path):
         return source
     return source._replace(kind=Kind.LOG, worker=worker_of(source.name))

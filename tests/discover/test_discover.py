@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import zipfile
 from collections.abc import Mapping
@@ -14,9 +15,11 @@ from analyzer.model.errors import NothingReadable
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 from analyzer.pipeline import analyze
+from analyzer.render import FORMATS, render
 from tests.recordings import ROOT
 
 DESCRIBED = "Name:             bert-0\nNamespace:        ml\nStatus:           Failed\n"
+SHOWN = ROOT / "tests" / "render" / "diagnoses" / "r101.json"
 EXCEPTION = ROOT / "sample_runs" / "worker-exception" / "run"
 
 
@@ -298,3 +301,24 @@ def test_a_number_is_a_rank_unless_it_counts_rotated_parts(tmp_path: Path) -> No
     ).sources
     assert [source.worker for source in ranks] == ["worker:1", "worker:0"]
     assert [source.worker for source in parts] == [None, None, None]
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize("name", ["mwms-report-{run}{suffix}", "notes/worker-3{suffix}"])
+def test_a_report_beside_the_logs_is_none(format_: str, name: str, tmp_path: Path) -> None:
+    """Whatever it quotes, and however somebody renamed it."""
+    document = json.loads(SHOWN.read_text("utf-8"))
+    report = tmp_path / name.format(run="job", suffix=FORMATS[format_].suffix)
+    report.parent.mkdir(exist_ok=True)
+    report.write_text(render(document, format_), "utf-8")
+    (tmp_path / "worker-0.log").write_text("step 1\n", "utf-8")
+    kinds = {source.name: source.kind for source in discover([tmp_path]).sources}
+    assert kinds == {"worker-0.log": Kind.LOG, report.relative_to(tmp_path).as_posix(): Kind.OTHER}
+
+
+def test_a_report_is_no_run(tmp_path: Path) -> None:
+    """Somebody gives it instead of the run."""
+    report = tmp_path / "report.json"
+    report.write_text('{\n  "schema": "mwms-diagnosis/1"\n}\n', "utf-8")
+    with pytest.raises(NothingReadable, match="give the run that it is about"):
+        discover([report])
