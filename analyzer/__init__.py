@@ -25,7 +25,7 @@ def analyze(*paths: str | PathLike[str], options: AnalysisOptions | None = None)
     Raises:
         NothingReadable: no path leads to a file that can be read.
         RuleError: a rule file is wrong.
-        UsageError: the paths hold more than one run.
+        UsageError: a path is empty, or they hold more than one run.
         TypeError: no path is given, or one is no path, for instance a list of paths.
 
     """
@@ -35,6 +35,8 @@ def analyze(*paths: str | PathLike[str], options: AnalysisOptions | None = None)
         raise TypeError('analyze() needs a path: a directory, an archive or files, as in analyze("run_dir")')
     if wrong := [path for path in paths if isinstance(path, list | tuple | set | dict)]:
         raise TypeError(f"a path is a {type(wrong[0]).__name__}: pass several files as analyze(*paths)")
+    if "" in paths:
+        raise import_module("analyzer.model.errors").UsageError("a path is empty")
     pipeline = import_module("analyzer.pipeline")
     run: Run = pipeline.analyze([Path(path) for path in paths], options)
     return run

@@ -17,6 +17,7 @@ from analyzer.discover import discover, installed_readers, reader_versions
 from analyzer.engine import RulePack, installed_packs, load_with_packs
 from analyzer.ingest import ingest
 from analyzer.model.contract import DiagnosisDocument
+from analyzer.model.errors import NothingReadable, UsageError
 from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Diagnosis, NamedTables, Run, RunDir, Tables
 from analyzer.storage.package_files import resource
@@ -112,8 +113,11 @@ def diagnose_tables(
 def _baseline(options: AnalysisOptions, pack: RulePack) -> BaselineRun | None:
     if not options.against:
         return None
-    run = discover(options.against, limits=options.budget)
-    tables = load_tables(run, pack)
+    try:
+        run = discover(options.against, limits=options.budget)
+        tables = load_tables(run, pack)
+    except (NothingReadable, UsageError) as error:
+        raise UsageError(f"--against: {error}") from error
 
     from analyzer.diagnose import BaselineRun
     from analyzer.ingest.raw_lines import line_templates

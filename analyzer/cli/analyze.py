@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--against", metavar="GOOD_RUN", help="a healthy run: show what differs from it")
     known = "database of mwms-triage: show when and how often the failure was seen before"
     add("--history", metavar="DB_URL", help=known)
-    add("--verify", metavar="REPORT", help="check every quote of an earlier JSON diagnosis against RUN")
+    add("--verify", metavar="REPORT", help="check every quote of an earlier JSON or HTML report against RUN")
     quoted = f"quote what XProf says of the traces, within {XPROF_SECONDS:g} s; needs the extra `profile`"
     add("--xprof", action=argparse.BooleanOptionalAction, default=False, help=quoted)
     add_configuration_options(parser)
@@ -145,6 +145,8 @@ def _baseline(arguments: argparse.Namespace) -> list[str]:
     """Return the argument of `--against` as a list of at most one name."""
     if arguments.against == "-":
         raise UsageError("--against -: standard input can only be RUN")
+    if arguments.against and "://" not in arguments.against and not os.path.exists(arguments.against):
+        raise UsageError(f"--against {arguments.against}: no such file or directory")
     return [arguments.against] if arguments.against else []
 
 

@@ -38,7 +38,23 @@ def chosen_formats(given: str | None, output: str | None) -> list[str]:
         raise UsageError(f"--format {given}: choose from {', '.join(FORMATS)}")
     if output == "-" and len(formats) > 1:
         raise UsageError("-o - takes one format")
+    if len(formats) == 1 and _is_misnamed(output, formats[0]):
+        raise UsageError(
+            f"-o {output}: --format {formats[0]} goes into a file {FORMATS[formats[0]].suffix}; "
+            "give a name with this suffix, or no --format"
+        )
     return formats
+
+
+def _is_misnamed(output: str | None, format_: str) -> bool:
+    """Return True if a file's suffix is that of another format, not of a more general one: `.txt`, `.json`."""
+    if not output or output == "-" or _is_folder(output):
+        return False
+    suffixes = {name: f".{each.suffix.rpartition('.')[2]}" for name, each in FORMATS.items()}
+    suffix = Path(output).suffix
+    if suffix in {"", ".txt", suffixes[format_]} or (format_, suffix) == ("sarif", ".json"):
+        return False
+    return suffix in suffixes.values()
 
 
 def _by_suffix(output: str | None) -> str | None:

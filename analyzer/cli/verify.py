@@ -1,6 +1,7 @@
 """`--verify`: checks that the lines quoted by an earlier diagnosis are still in the files of its run."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,14 @@ from analyzer.redact import redact
 from analyzer.render.sanitize import one_line
 from analyzer.verify import Mismatch, Quote, lines_to_read, mismatches, quotes
 
+_OFFERED = re.compile(r"""<a id="diagnosis"[^>]* href='data:application/json,([^']*)'""")
+"""Regex for the link in an HTML report that holds its diagnosis."""
 _MAX_TEXT = 160
 """Maximum number of characters printed of a quoted line."""
 
 
 def verify(paths: Sequence[Path], report: Path) -> int:
-    """Print the quotes of a JSON diagnosis that are missing from the files; return 1 if any is, else 0.
+    """Print the quotes of a JSON diagnosis, or of an HTML report, that are missing from the files; return 1 if any is, else 0.
 
     Raises:
         UsageError: the report is not a diagnosis, or its hosts and addresses were renamed.
@@ -26,22 +29,25 @@ def verify(paths: Sequence[Path], report: Path) -> int:
 
     """
     try:
-        quoted = quotes(_read(report))
+        document = _read(report)
+        quoted, about = quotes(document), str(document["run"]["name"])
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"--verify {report}: this is no diagnosis: {error!r}") from error
     run = discover(paths)
     failed = mismatches(quoted, lines_at(run, lines_to_read(quoted)))
-    write_stdout("".join(f"{line}\n" for line in _report_lines(run.name, quoted, failed)))
+    write_stdout("".join(f"{line}\n" for line in _report_lines(run.name, about, quoted, failed)))
     return 1 if failed else 0
 
 
 def _read(report: Path) -> Mapping[str, Any]:
     try:
-        document = json.loads(report.read_text(encoding="utf-8"))
+        document = json.loads(_json_in(report.read_text(encoding="utf-8")))
     except OSError as error:
         raise UsageError(f"--verify {report}: {(error.strerror or str(error)).lower()}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"--verify {report}: this is not JSON: {error}") from error
+        raise UsageError(
+            f"--verify {report}: this is no report as JSON or HTML; make one with --format json"
+        ) from error
     if not isinstance(document, dict) or document.get("schema") != "mwms-diagnosis/1":
         raise UsageError(f"--verify {report}: this is no diagnosis; make one with --format json")
     if document["made_with"]["options"].get("redact") == "topology":
@@ -50,8 +56,21 @@ def _read(report: Path) -> Mapping[str, Any]:
     return document
 
 
-def _report_lines(run: str, quoted: Sequence[Quote], failed: Sequence[Mismatch]) -> Iterator[str]:
+def _json_in(text: str) -> str:
+    """Return the diagnosis that an HTML report offers for download; any other text as it is."""
+    from urllib.parse import unquote
+
+    offered = _OFFERED.search(text)
+    return unquote(offered[1]) if offered else text
+
+
+def _report_lines(
+    run: str, about: str, quoted: Sequence[Quote], failed: Sequence[Mismatch]
+) -> Iterator[str]:
     yield f"{run}: {len(quoted) - len(failed):,} of {len(quoted):,} quotes verified"
+    if run != about and len(failed) * 2 > len(quoted):
+        yield f"The report is about {one_line(about)}, not {run}. Give the run that it is about."
+        return
     for quote, found in _without_secrets(failed):
         yield f"  {one_line(quote.source)}:{quote.line}"
         yield f"    quoted {one_line(quote.text, _MAX_TEXT)}"

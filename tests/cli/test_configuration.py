@@ -63,7 +63,9 @@ def test_a_secret_is_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         ("[analyze]\nxprof = 1\n", "mwms.toml:2: xprof = 1: give true or false"),
         ('[analyze]\nrules = "a"\n', 'mwms.toml:2: rules = "a": give a list of texts'),
         ("[analyze]\npost = true\n", "mwms.toml:2: post = true: give a text or a number"),
-        ("[analyze]\n[traige]\n", "mwms.toml:2: unknown option traige; did you mean triage?"),
+        ("[analyze]\n[traige]\n", "mwms.toml:2: unknown table [traige]; did you mean [triage]?"),
+        ('[analyse]\nredact = "topology"\n', "mwms.toml:1: unknown table [analyse]; did you mean [analyze]?"),
+        ("[analyze]\nredact = topology\n", "mwms.toml:2: Invalid value; texts stand in quotes"),
         ("[analyze]\n\nredact\n", "mwms.toml:3: Expected '=' after a key in a key/value pair"),
     ],
 )

@@ -27,6 +27,14 @@ from analyzer.cli.analyze import main
             ["RUN", "-o", "a.html,b.json"],
             "-o a.html,b.json: names one file; several formats: --format html,json -o DIR/",
         ),
+        ([""], "RUN is empty; if a variable should fill it, the variable is not set"),
+        (["RUN", ""], "RUN is empty; if a variable should fill it, the variable is not set"),
+        (["RUN", "--post", ""], "--post is empty; if a variable should fill it, the variable is not set"),
+        (["RUN", "--against", "gone"], "--against gone: no such file or directory"),
+        (
+            ["RUN", "--format", "json", "-o", "x.html"],
+            "-o x.html: --format json goes into a file .json; give a name with this suffix, or no --format",
+        ),
         (["RUN", "--rules", "EMPTY"], "--rules EMPTY: holds no rule (*.yaml)"),
     ],
 )

@@ -124,3 +124,25 @@ def test_what_is_no_diagnosis_is_refused(
     (tmp_path / "report.json").write_text(text)
     assert main([str(KILLED), "--verify", str(tmp_path / "report.json")]) == 2
     assert "report.json: this is no" in capsys.readouterr().err
+
+
+def test_an_html_report_is_verified_by_the_diagnosis_in_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is the default, and what a ticket holds."""
+    main([str(KILLED), "-o", str(tmp_path / "report.html")])
+    capsys.readouterr()
+    assert main([str(KILLED), "--verify", str(tmp_path / "report.html")]) == 0
+    assert "quotes verified" in capsys.readouterr().out
+    (tmp_path / "page.html").write_text("<html></html>", encoding="utf-8")
+    assert main([str(KILLED), "--verify", str(tmp_path / "page.html")]) == 2
+    assert "this is no report as JSON or HTML; make one with --format json" in capsys.readouterr().err
+
+
+def test_a_report_about_another_run_is_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In one line, and not in a hundred differences."""
+    made = report(KILLED, tmp_path)
+    capsys.readouterr()
+    assert main([str(sample_run_named("nan-loss") / "run"), "--verify", str(made)]) == 1
+    _, said = capsys.readouterr().out.splitlines()
+    assert said == "The report is about worker-killed, not nan-loss. Give the run that it is about."

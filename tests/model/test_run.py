@@ -62,3 +62,11 @@ def test_pandas_dtypes_do_not_depend_on_the_data(run: Run) -> None:
     assert list(full.dtypes) == list(none.dtypes)
     assert str(full.dtypes["time"]) == "timestamp[us, tz=UTC][pyarrow]"
     assert full["time"][0].isoformat() == "2027-01-15T08:00:00+00:00"
+
+
+def test_an_empty_path_is_not_the_current_directory() -> None:
+    """As an unset variable is one."""
+    with pytest.raises(UsageError, match="a path is empty"):
+        analyze("")
+    with pytest.raises(UsageError, match="give a path"):
+        analyze()

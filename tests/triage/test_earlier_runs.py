@@ -76,7 +76,7 @@ def test_other_runs_with_the_fingerprint_count(tmp_path: Path) -> None:
 def test_the_history_is_only_read(tmp_path: Path) -> None:
     """Neither made where it is missing, nor upgraded; the reason is told."""
     url = f"sqlite:///{tmp_path}/history.sqlite"
-    assert earlier_runs(url, document()) == {"skipped": "unable to open database file"}
+    assert earlier_runs(url, document())["skipped"].endswith(": no such file")
     assert list(tmp_path.iterdir()) == []
     history(tmp_path, version=VERSION - 1)
     before = (tmp_path / "history.sqlite").read_bytes()
@@ -119,5 +119,6 @@ def test_the_command_asks_and_goes_on(
     assert "new among 4 failed runs in the history" in " ".join(capsys.readouterr().out.split())
     main([run, *out, "--history", f"sqlite:///{tmp_path}/none.sqlite"])
     told = capsys.readouterr()
-    assert "--history was skipped: unable to open database file" in told.err
+    assert "--history was skipped: " in told.err
+    assert "none.sqlite: no such file" in told.err
     assert "Seen before?" in told.out

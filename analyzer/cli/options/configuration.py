@@ -64,6 +64,7 @@ def configured(
     given, unknown = called.parse_known_args(words, Namespace(**dict.fromkeys(actions)))
     if unknown:
         raise _unknown_argument(called, unknown[0])
+    _require_no_empty(called, given)
     settings = {name: Setting(called.get_default(name), "default") for name in (*actions, *tables)}
     sharing = [*subcommands(parser).values(), *([sibling] if sibling else [])]
     known = {name: each for one in sharing for name, each in _actions(one).items()}
@@ -103,6 +104,15 @@ def _unknown_argument(called: ArgumentParser, word: str) -> UsageError:
     name, options = word.partition("=")[0], called._option_string_actions  # noqa: SLF001 - no public list
     near = _nearest(name, options, 0.6) if name.startswith("--") else None
     return UsageError(f"unknown argument {word}; " + (f"did you mean {near}?" if near else "see --help"))
+
+
+def _require_no_empty(called: ArgumentParser, given: Namespace) -> None:
+    """Check that no argument is empty, as that of an unset variable is: `mwms-analyze "$RUN"`."""
+    for action in called._actions:  # noqa: SLF001 - argparse has no public list of its options
+        value = getattr(given, action.dest, None)
+        if value == "" or (isinstance(value, list) and "" in value):
+            name = (*reversed(action.option_strings), action.metavar, action.dest)[0]
+            raise UsageError(f"{name} is empty; if a variable should fill it, the variable is not set")
 
 
 def _texts(given: Namespace, names: Iterable[str]) -> Iterator[str]:
@@ -182,13 +192,14 @@ def _from_file(
     text, content = _read(path)
     table = command if content.keys() & set(COMMANDS) else ""
     if table and (strange := [name for name in content if name not in COMMANDS]):
-        raise _unknown(path, text, strange[0], "", COMMANDS)
+        raise _unknown(_location(path, text, strange[0], ""), strange[0], content[strange[0]], COMMANDS)
     given = content.get(table, {}) if table else content
     known = {name.replace("_", "-"): name for name in (*actions, *tables)}
     settings = {}
     for name, value in given.items():
         if name not in known:
-            raise _unknown(path, text, name, table, known)
+            choices = (*COMMANDS, *tables) if isinstance(value, dict) and not table else known
+            raise _unknown(_location(path, text, name, table), name, value, choices)
         where = _location(path, text, name, table)
         said = f"{where}: {name} = {_toml(value)}"
         is_table, option = name in tables, known[name]
@@ -207,15 +218,18 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
         raise UsageError(f"{path}: {error.strerror}") from error
     except tomllib.TOMLDecodeError as error:
         reason, _, line = re.sub(r", column \d+\)$", "", str(error)).partition(" (at line ")
-        raise UsageError(f"{path}:{line}: {reason}" if line else f"{path}: {error}") from error
+        hint = "; texts stand in quotes" if reason == "Invalid value" else ""
+        raise UsageError(f"{path}:{line}: {reason}{hint}" if line else f"{path}: {error}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8: {error.reason}") from error
 
 
-def _unknown(path: Path, text: str, name: str, table: str, known: Iterable[str]) -> UsageError:
+def _unknown(where: str, name: str, value: object, known: Iterable[str]) -> UsageError:
+    what, sign = ("table", "[{}]") if isinstance(value, dict) else ("option", "{}")
     near = _nearest(name, known, 0.6)
-    hint = f"; did you mean {near}?" if near else f"; choose from {', '.join(sorted(known))}"
-    return UsageError(f"{_location(path, text, name, table)}: unknown option {name}{hint}")
+    shown = sign.format(near) if near else ", ".join(map(sign.format, sorted(known)))
+    hint = f"did you mean {shown}?" if near else f"choose from {shown}"
+    return UsageError(f"{where}: unknown {what} {sign.format(name)}; {hint}")
 
 
 def _nearest(name: str, known: Iterable[str], cutoff: float) -> str | None:

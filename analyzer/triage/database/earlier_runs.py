@@ -1,6 +1,8 @@
 """Reads from the history how often a failure was seen before, without writing to the database."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,12 +22,23 @@ def earlier_runs(url: str, document: Mapping[str, Any]) -> contract.EarlierRuns:
     `url` is an SQLAlchemy URL. The diagnosed run itself does not count. If the history cannot be read, the
     result says why.
     """
+    if "://" not in url:
+        return {"skipped": f"{url} is no URL of a database; for a file of SQLite write sqlite:///{url}"}
     try:
         engine = sa.create_engine(_read_only(url))
         with engine.connect().execution_options(postgresql_readonly=True) as connection:
             return _read(connection, document)
     except (SQLAlchemyError, ImportError) as error:
-        return {"skipped": " ".join(str(getattr(error, "orig", None) or error).split())[:200]}
+        return {"skipped": _reason(url, error)}
+
+
+def _reason(url: str, error: Exception) -> str:
+    """Return why a history cannot be read; of an SQLite file that is not there, its path."""
+    with suppress(SQLAlchemyError):
+        file = make_url(url).database
+        if url.startswith("sqlite") and file and not Path(file).exists():
+            return f"{file}: no such file"
+    return " ".join(str(getattr(error, "orig", None) or error).split())[:200]
 
 
 def _read_only(url: str) -> sa.URL:
