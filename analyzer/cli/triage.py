@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from analyzer.triage.night import RunExaminer, TriageResult
 
 
+_MAX_NIGHTS = 3
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command, or `mwms-triage ack`, and return its exit status."""
     given = sys.argv[1:] if argv is None else argv
@@ -75,7 +78,7 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
         _warn("notifications have no links without --reports-url")
     with interrupted_by_sigterm():
         night = triage(options, _examiner(arguments))
-    write_stdout(_summary_line(night))
+    write_stdout(_summary_line(night, arguments.settle))
     write_stdout(f"Index: {arguments.output.rstrip('/')}/index.html\n")
     return _status(night, arguments.fail_on)
 
@@ -112,13 +115,22 @@ def _warn(text: str) -> None:
     print(f"mwms-triage: {text}", file=sys.stderr)
 
 
-def _summary_line(night: TriageResult) -> str:
+def _summary_line(night: TriageResult, settle: str) -> str:
     failed = sum(each.verdict in {"failed", "degraded"} for each in night.unreported)
     line = f"{night.date}: {plural(night.found, 'run')} found, {night.examined} examined"
     line += f", {failed} newly failed or degraded"
-    more = [f"{night.waiting} still being written (--settle)"] * (night.waiting > 0)
+    waited = f"call again {settle} after the last write, or with --settle 0s to take them now"
+    more = [f"{night.waiting} still being written ({waited})"] * (night.waiting > 0)
     more += [f"{night.left} left for the next time"] * (night.left > 0)
-    return ", ".join([line, *more]) + "\n"
+    return ", ".join([line, *more]) + "\n" + _filed_line(night.filed)
+
+
+def _filed_line(nights: Sequence[str]) -> str:
+    """Return where to find the runs that ended earlier; empty if there are none."""
+    if not nights:
+        return ""
+    more = f" and {len(nights) - _MAX_NIGHTS} more" if len(nights) > _MAX_NIGHTS else ""
+    return f"Runs that ended earlier are filed under their dates: {', '.join(nights[:_MAX_NIGHTS])}{more}\n"
 
 
 def _status(night: TriageResult, fail_on: str) -> int:

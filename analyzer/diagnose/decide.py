@@ -12,9 +12,14 @@ from analyzer.diagnose.wording import how_it_ended
 from analyzer.model.budget import BEYOND_BUDGET
 from analyzer.model.findings import LEVELS, Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
+from analyzer.model.task_names import listed
 
 _DOUBTED = (0.78, 0.6)
 """Highest confidence of a healthy verdict contradicted by one observation, and by several."""
+_FINISHED = 0.95
+"""Confidence of a healthy verdict if the files show how every training worker ended."""
+_INFERRED = 0.75
+"""Confidence of a healthy verdict if the end of a training worker is inferred."""
 _SIGTERM = 15
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
 _CAP_GUESSED = 0.85
@@ -47,6 +52,8 @@ class Decision(NamedTuple):
     """Cause findings that were not chosen, each with the reason."""
     doubts: tuple[str, ...] = ()
     """Sentences that contradict a verdict of healthy, except those of context findings, which are notes."""
+    limit: str = ""
+    """Sentence that says why a verdict of healthy is not more certain; empty if nothing is against it."""
 
 
 def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
@@ -161,14 +168,23 @@ def _without_cause(
     if tables["job"]["all_finished"][0]:
         refuting, crashed = list(_refuting(findings)), list(_ended_badly(tables["lifetimes"]))
         against = [*refuting, *crashed]
-        sure = 0.95 if all(lives["sure"].to_list()) else 0.75
+        inferred = lives.filter(~pl.col("sure"))["worker"].to_list()
+        sure = _INFERRED if inferred else _FINISHED
         confidence = min(sure, _DOUBTED[len(against) > 1]) if against else sure
+        limit = _limit(confidence, inferred, [f.summary for f in refuting] + crashed)
         doubts = (*(f.summary for f in refuting if f.role is not Role.CONTEXT), *crashed)
-        return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, doubts)
+        return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, doubts, limit)
     bad_exit = any((code or 0) > 0 for code in lives["exit_code"].to_list())
     if bad_exit or any(end in _BROKEN for end in ends):
         return Decision(Verdict.FAILED, "unknown", 0.0, rejected=rejected)
     return Decision(Verdict.INCONCLUSIVE, None, 0.0, rejected=rejected)
+
+
+def _limit(confidence: float, inferred: Sequence[str], against: Sequence[str]) -> str:
+    """Return why a verdict of healthy is not more certain; empty without a reason in the files."""
+    reasons = [f"no exit code or closing line shows the end of {listed(inferred)}"] if inferred else []
+    reasons += [f"“{each.rstrip('.')}” speaks against it" for each in against[:1]]
+    return f"Confidence {confidence:.2f} and not more: {'; '.join(reasons)}." if reasons else ""
 
 
 def _refuting(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -83,7 +83,7 @@ def _reasons(decision: Decision, tables: Tables) -> list[str]:
         return list(decision.chosen.why) or shown[:3]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
     doubts = (f"To check: {doubt}" for doubt in decision.doubts)
-    return [*_endings(lives), *_absent_or_silent(tables), *doubts]
+    return [*_endings(lives), *_absent_or_silent(tables), *doubts, *filter(None, [decision.limit])]
 
 
 def _endings(lives: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -138,8 +138,14 @@ def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
 
 
 def _to_collect(tables: Tables, deciding: str | None) -> Iterator[Mapping[str, str]]:
-    """Yield what to collect (missing output, exit codes, unbuffered logs), then how to write a rule."""
+    """Yield what to collect (missing output, exit codes, unbuffered logs), then how to write a rule.
+
+    A damaged archive comes before all of these: what it holds may explain the run.
+    """
     steps = wording()["steps"]
+    if damaged := _damaged_archives(tables):
+        yield {"text": steps["damaged"]["text"].format(archives=listed(damaged))}
+        return
     lives = tables["lifetimes"].filter("trains")
     logs = tables["sources"].filter((pl.col("kind") == "log") & (pl.col("read") == "complete"))
     if deciding != Kind.LOG.value and not set(lives["worker"]) <= set(logs["worker"]):
@@ -151,3 +157,9 @@ def _to_collect(tables: Tables, deciding: str | None) -> Iterator[Mapping[str, s
     if deciding != Kind.LOG.value and lives["ended"].is_in(list(_UNCLEAR_ENDS)).any():
         yield steps["unbuffered"]
     yield steps["new_rule"]
+
+
+def _damaged_archives(tables: Tables) -> list[str]:
+    """Return the archives that are damaged, so that files in them were not read."""
+    damaged = (pl.col("read") == "skipped") & pl.col("reason").str.starts_with("damaged:")
+    return tables["sources"].filter(damaged)["source"].to_list()

@@ -14,6 +14,7 @@ from analyzer.storage.disk_cache import cached_yaml
 _EXCLUDE, _RESUME, _SEEN = "Exclude a machine?", "From which checkpoint?", "Seen before?"
 _FAILS_AT = {"hang": ("last_step", "joined", "server_up"), "numeric": ("nonfinite",)}
 """Cause family → kinds of events that date the failure; the first kind that occurs counts."""
+_NOT_NEEDED = ("Not needed", "the job reached its end")
 _MAX_HOSTS = 3
 _MAX_LOGS = 3
 _TRAINS = ("worker", "chief")
@@ -73,6 +74,8 @@ def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
         return _healthy_answers(diagnosis)
     action, degraded = diagnosis["action"], diagnosis["verdict"] == "degraded"
     retry, why = wording()["retry_degraded" if degraded else "retry"][action["retry"]]
+    if degraded and action["retry"] == "unknown" and _all_finished(diagnosis):
+        retry, why = _NOT_NEEDED
     if action["retry"] == "as_is" and action.get("checkpoint") == "earlier":
         retry = "Yes, but from an earlier checkpoint"
     if condition := action.get("unless"):
@@ -113,13 +116,15 @@ def seen_before(diagnosis: Mapping[str, Any]) -> list[Answer]:
 
 
 def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    """Return the expected workers without files and the logs that cannot be read; empty if there are none."""
-    logs = (s for s in diagnosis["sources"] if s["kind"] == "log" and s["read"] == "skipped")
-    closed = [s for s in logs if s["reason"].startswith("cannot be read")]
+    """Return damaged archives, expected workers without files and unreadable logs; empty if there are none."""
+    skipped = [s for s in diagnosis["sources"] if s["read"] == "skipped"]
+    damaged = [one_line(s["name"], 60) for s in skipped if s["reason"].startswith("damaged:")]
+    closed = [s for s in skipped if s["kind"] == "log" and s["reason"].startswith("cannot be read")]
     unread = [one_line(short_ids(s["name"]), 60) for s in closed]
     absent = {w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]}
     absent -= {s["worker"] for s in closed}
-    parts = [f"no file of {names(sorted(absent))}"] * bool(absent)
+    parts = [f"part of {', '.join(damaged[:_MAX_LOGS])}, which is damaged: copy it again"] * bool(damaged)
+    parts += [f"no file of {names(sorted(absent))}"] * bool(absent)
     if unread:
         more = f" and {plural(len(unread) - _MAX_LOGS, 'more log')}" if len(unread) > _MAX_LOGS else ""
         parts.append(f"{', '.join(unread[:_MAX_LOGS])}{more} cannot be read")
@@ -127,15 +132,20 @@ def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
 
 
 def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    """Return when, where and at which step the job failed; empty if neither time nor host is known."""
+    """Return when, where and at which step the job failed; empty if neither time nor host is known.
+
+    A non-finite value failed the job at the step that shows it first, however far it went on.
+    """
     if diagnosis["verdict"] != "failed":
         return []
     event, hosts, reached = _failing_event(diagnosis), _hosts(diagnosis), _last_common_step(diagnosis)
+    nonfinite = event is not None and event["kind"] == "nonfinite"
     moment = _moment(event) if event else "Unknown time" if hosts else ""
     where = " on ".join(text for text in (moment, hosts) if text)
     tried = attempts(diagnosis)
-    last = f"{tried}, this is the last" if tried and event and event["kind"] != "nonfinite" else tried
-    parts = (last, f"all workers reached {reached}" if reached else "")
+    last = f"{tried}, this is the last" if tried and event and not nonfinite else tried
+    place = one_line(event["text"], 80) if event and nonfinite else f"all workers reached {reached}"
+    parts = (last, place if reached or nonfinite else "")
     return [Answer("When and where?", where, "; ".join(filter(None, parts)))] if where else []
 
 
@@ -198,19 +208,24 @@ def _last_common_step(diagnosis: Mapping[str, Any]) -> str:
     trainers = [w for w in diagnosis["workers"] if w["id"].partition(":")[0] in _TRAINS]
     if not trainers or any(w["last_step"]["step"] is None for w in trainers):
         return ""
-    epoch, step = min((w["last_step"]["epoch"] or 0, w["last_step"]["step"]) for w in trainers)
+    return _position(*min((w["last_step"]["epoch"] or 0, w["last_step"]["step"]) for w in trainers))
+
+
+def _position(epoch: int, step: int) -> str:
+    """Return a place in the training: `epoch 2, step 14`, without an epoch that is 0, as unknown ones are."""
     places = (f"epoch {epoch}" * bool(epoch), f"step {step:,}" * bool(step or not epoch))
     return ", ".join(filter(None, places))
 
 
 def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
     run = diagnosis["run"]
-    steps = [w["last_step"]["step"] for w in diagnosis["workers"] if w["last_step"]["step"] is not None]
+    last = [w["last_step"] for w in diagnosis["workers"] if w["last_step"]["step"] is not None]
     took = run["ended"] - run["started"] if None not in (run["started"], run["ended"]) else 0
     detail = "; ".join(filter(None, ("left files", attempts(diagnosis))))
     answers = [Answer("Workers", workers_seen(run), detail)]
-    if steps:
-        answers.append(Answer("Last step", f"{max(steps):,}", ""))
+    if last:
+        place = _position(*max((each["epoch"] or 0, each["step"]) for each in last))
+        answers.append(Answer("Last step", place.removeprefix("step "), ""))
     if took:
         finished = {w["id"] for w in diagnosis["workers"] if w["ended"]["how"] == "finished"}
         ends = (event for event in diagnosis["timeline"] if event["kind"] == "end")
@@ -248,15 +263,14 @@ def _exclusion(action: Mapping[str, Any]) -> Answer:
 
 def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
     action, workers = diagnosis["action"], diagnosis["workers"]
-    trainers = [w for w in workers if w["id"].partition(":")[0] in _TRAINS]
     if action.get("checkpoint") == "earlier":
         if action["resume_from"] is None:
             return Answer(
                 _RESUME, "An earlier one, if any", "none found in the logs; the last may hold the damage"
             )
         return Answer(_RESUME, "An earlier one", f"{action['resume_from']} may hold the damage")
-    if diagnosis["verdict"] == "degraded" and all(w["ended"]["how"] == "finished" for w in trainers):
-        return Answer(_RESUME, "Not needed", "the job reached its end")
+    if diagnosis["verdict"] == "degraded" and _all_finished(diagnosis):
+        return Answer(_RESUME, *_NOT_NEEDED)
     lost = action["steps_lost"]
     if action["resume_from"]:
         detail = "number of lost steps unknown" if lost is None else f"{plural(lost, 'step')} lost"
@@ -266,6 +280,12 @@ def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
         unknown = ("Unknown", "the files show neither a step nor the start-up")
         return Answer(_RESUME, *(("Not needed", "no step found in the files") if started else unknown))
     return Answer(_RESUME, "No checkpoint found in the logs", "look in your checkpoint directory")
+
+
+def _all_finished(diagnosis: Mapping[str, Any]) -> bool:
+    """Return True if all training workers reached their planned end."""
+    trainers = (w for w in diagnosis["workers"] if w["id"].partition(":")[0] in _TRAINS)
+    return all(w["ended"]["how"] == "finished" for w in trainers)
 
 
 def _stepped(worker: Mapping[str, Any]) -> bool:

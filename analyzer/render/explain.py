@@ -12,6 +12,9 @@ from analyzer.render.sanitize import one_line
 Json = Mapping[str, Any]
 _MAX_TEXT, _MAX_PLACES, _MAX_SOURCES = 400, 8, 12
 
+_MOST_HEALTHY = 0.95
+_SURE = "0.95 is the most for a healthy run: a fault that no file shows cannot be ruled out."
+
 
 def explain(diagnosis: Json, width: int = 100) -> str:
     """Return the steps that led to a diagnosis as text, wrapped at `width` columns."""
@@ -137,6 +140,9 @@ def _verdict(diagnosis: Json) -> Iterator[str]:
     yield f"{diagnosis['verdict']}{cause}{blamed} ({diagnosis['confidence']:.2f})"
     if diagnosis["rule"] is None:
         yield "No cause was found: the verdict rests on how the workers ended."
+        if diagnosis["verdict"] == "healthy":
+            sure = diagnosis["confidence"] >= _MOST_HEALTHY
+            yield _SURE if sure else next(reversed(diagnosis["why"]), "")
         for worker in diagnosis["workers"]:
             sure = "" if worker["ended"]["sure"] else ", as far as can be inferred"
             yield f"  {worker['id']} {worker['ended']['says']}{sure}"

@@ -88,6 +88,7 @@ class TriageResult:
     """Result of a call, updated during the call.
 
     It counts runs found, examined, still being written (`waiting`) and postponed by `--limit` (`left`).
+    `filed` has the earlier nights that got runs, the latest first.
     `unreported` has the runs that no earlier exit status has reported.
     """
 
@@ -96,6 +97,7 @@ class TriageResult:
     examined: int = 0
     waiting: int = 0
     left: int = 0
+    filed: list[str] = field(default_factory=list)
     unlisted: list[UnlistedDirectory] = field(default_factory=list)
     unreported: list[UnreportedRun] = field(default_factory=list)
 
@@ -224,7 +226,8 @@ class _Call(NamedTuple):
         if options.keep_history is not None:
             history.forget_runs(date_of(options.now - options.keep_history))
         counts = result.date, result.found, result.waiting, tuple(result.unlisted)
-        filed = frozenset(touched - {result.date})
+        result.filed = sorted(touched - {result.date}, reverse=True)
+        filed = frozenset(result.filed)
         call = Publication(*counts, self.pack, options.layout, options.reports_url, options.digest_by, filed)
         publish(outputs, history, call, touched | nights)
         deliver(history, options.channels, result.date, options.now, options.wait.notify, options.layout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -61,3 +62,17 @@ def test_a_worker_without_files_is_named(kind: str, make_run: Callable[[Mapping[
     """In every report that people read."""
     run = make_run({"worker-0.log": "step 1 loss 0.5\nstep 2 loss 0.4\n", "tf_config-0.json": CONFIG})
     assert "no file of worker:1" in render(analyze([run]).document, kind).partition("Evidence")[0]
+
+
+def test_a_damaged_archive_comes_before_all_advice(
+    make_run: Callable[[Mapping[str, str]], Path], tmp_path: Path
+) -> None:
+    """A second copy may hold what explains the run; a rule would not."""
+    texts = {f"worker-{n}.log": f"step 1 loss 0.{n}\n" * 2_000 for n in range(3)}
+    whole, cut = tmp_path / "whole.tar", tmp_path / "cut.tar"
+    with tarfile.open(whole, "w") as archive:
+        archive.add(make_run({**texts, "exit_codes.txt": "worker-0 1\nworker-1 1\n"}), "run")
+    cut.write_bytes(whole.read_bytes()[:60_000])
+    document = analyze([cut]).document
+    assert [step["text"].split(",")[0] for step in document["next"]] == ["Copy cut.tar again"]
+    assert "part of cut.tar, which is damaged: copy it again" in " ".join(render(document, "text").split())

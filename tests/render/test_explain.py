@@ -30,6 +30,19 @@ def test_each_link_of_the_chain_is_named(recordings: Recordings) -> None:
     assert "1. peer.vanished, rule worker-vanished (0.90): chosen" in told
 
 
+def test_a_healthy_verdict_says_why_it_is_not_more_certain(
+    make_run: MakeRun, recordings: Recordings
+) -> None:
+    """An end that nothing states, and what speaks against it; the page and the terminal say it too."""
+    ended = "step 1 loss 0.5\nstep 2 loss 0.4\ntraining finished\n"
+    sure = analyze([make_run({"worker-0.log": ended, "exit_codes.txt": "worker-0 0\n"})]).diagnosis.document
+    assert "0.95 is the most for a healthy run" in explain(sure, 200)
+    document = recordings.document(sample_run_named("ratings-healthy"))
+    said = "Confidence 0.75 and not more: no exit code or closing line shows the end of chief:0"
+    for text in (explain(document, 300), *(render(document, each) for each in ("text", "html"))):
+        assert said in " ".join(text.split())
+
+
 def test_what_nearly_fired_says_what_to_collect(recordings: Recordings) -> None:
     """Without exit codes, a kill cannot be told from an exit."""
     document = recordings.document(sample_run_named("killed-without-exit-codes-tf28"))

@@ -149,3 +149,18 @@ def test_a_lone_run_starts_without_what_only_the_triage_needs() -> None:
     code = f"import sys, analyzer.cli.analyze; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_first_call_says_how_long_to_wait_and_where_old_runs_went(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Runs that were copied a moment ago are left, and older ones do not belong to tonight."""
+    log = desk.write("bad", "KeyError: 'label'") / "worker-0.log"
+    for each in log.parent.iterdir():
+        dated = "".join(f"2026-11-14 09:14:00 {line}\n" for line in each.read_text("utf-8").splitlines())
+        each.write_text(dated, encoding="utf-8")
+    desk.call("--settle", "10000w")
+    said = "call again 10000w after the last write, or with --settle 0s to take them now"
+    assert f"1 still being written ({said})" in capsys.readouterr().out
+    assert desk.call("--settle", "0s") == 1
+    assert "filed under their dates: 2026-11-14\n" in capsys.readouterr().out
