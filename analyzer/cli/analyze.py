@@ -145,7 +145,7 @@ def _baseline(arguments: argparse.Namespace) -> list[str]:
     """Return the argument of `--against` as a list of at most one name."""
     if arguments.against == "-":
         raise UsageError("--against -: standard input can only be RUN")
-    if arguments.against and "://" not in arguments.against and not os.path.exists(arguments.against):
+    if arguments.against and "://" not in arguments.against and not Path(arguments.against).exists():
         raise UsageError(f"--against {arguments.against}: no such file or directory")
     return [arguments.against] if arguments.against else []
 

@@ -47,7 +47,7 @@ def chosen_formats(given: str | None, output: str | None) -> list[str]:
 
 
 def _is_misnamed(output: str | None, format_: str) -> bool:
-    """Return True if a file's suffix is that of another format, not of a more general one: `.txt`, `.json`."""
+    """Return True if a file's suffix is that of another format, and not the general `.txt`."""
     if not output or output == "-" or _is_folder(output):
         return False
     suffixes = {name: f".{each.suffix.rpartition('.')[2]}" for name, each in FORMATS.items()}

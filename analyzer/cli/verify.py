@@ -21,7 +21,7 @@ _MAX_TEXT = 160
 
 
 def verify(paths: Sequence[Path], report: Path) -> int:
-    """Print the quotes of a JSON diagnosis, or of an HTML report, that are missing from the files; return 1 if any is, else 0.
+    """Print the quotes of a JSON or HTML report that are missing from the files; return 1 if any is, else 0.
 
     Raises:
         UsageError: the report is not a diagnosis, or its hosts and addresses were renamed.
@@ -64,9 +64,7 @@ def _json_in(text: str) -> str:
     return unquote(offered[1]) if offered else text
 
 
-def _report_lines(
-    run: str, about: str, quoted: Sequence[Quote], failed: Sequence[Mismatch]
-) -> Iterator[str]:
+def _report_lines(run: str, about: str, quoted: Sequence[Quote], failed: Sequence[Mismatch]) -> Iterator[str]:
     yield f"{run}: {len(quoted) - len(failed):,} of {len(quoted):,} quotes verified"
     if run != about and len(failed) * 2 > len(quoted):
         yield f"The report is about {one_line(about)}, not {run}. Give the run that it is about."

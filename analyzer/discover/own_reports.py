@@ -6,7 +6,7 @@ _NAME = re.compile(r"(?:^|/)mwms-report-[^/]*$")
 _VERDICT = r"\W{1,9}(?i:failed|degraded|healthy|inconclusive)\b"
 _OPENING = re.compile(
     rf"""\A{_VERDICT}(?:\x1b\[[\d;]*m)*\ \ (?=.*\n\n)  # text, perhaps in colour
-    |\A(?:\#\#\#|h3\.){_VERDICT}:\ 
+    |\A(?:\#\#\#|h3\.){_VERDICT}:[ ]
     |\A::(?:error|warning|notice)\ title={_VERDICT}
     |<meta\ name="generator"\ content="mwms-analyze\b
     |<testsuites\ name="mwms-analyze"

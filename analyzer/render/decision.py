@@ -116,7 +116,7 @@ def seen_before(diagnosis: Mapping[str, Any]) -> list[Answer]:
 
 
 def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    """Return damaged archives, expected workers without files and unreadable logs; empty if there are none."""
+    """Return damaged archives, expected workers without files and unreadable logs; empty if all is there."""
     skipped = [s for s in diagnosis["sources"] if s["read"] == "skipped"]
     damaged = [one_line(s["name"], 60) for s in skipped if s["reason"].startswith("damaged:")]
     closed = [s for s in skipped if s["kind"] == "log" and s["reason"].startswith("cannot be read")]

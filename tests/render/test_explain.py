@@ -30,9 +30,7 @@ def test_each_link_of_the_chain_is_named(recordings: Recordings) -> None:
     assert "1. peer.vanished, rule worker-vanished (0.90): chosen" in told
 
 
-def test_a_healthy_verdict_says_why_it_is_not_more_certain(
-    make_run: MakeRun, recordings: Recordings
-) -> None:
+def test_a_healthy_verdict_says_why_it_is_not_more_certain(make_run: MakeRun, recordings: Recordings) -> None:
     """An end that nothing states, and what speaks against it; the page and the terminal say it too."""
     ended = "step 1 loss 0.5\nstep 2 loss 0.4\ntraining finished\n"
     sure = analyze([make_run({"worker-0.log": ended, "exit_codes.txt": "worker-0 0\n"})]).diagnosis.document

@@ -13,7 +13,15 @@ Json = Any
 
 def event(worker: str, kind: str, time: float | None) -> Json:
     """Make an event."""
-    return {"n": 1, "worker": worker, "kind": kind, "time": time, "text": f"what {kind} says", "source": None, "line": None}
+    return {
+        "n": 1,
+        "worker": worker,
+        "kind": kind,
+        "time": time,
+        "text": f"what {kind} says",
+        "source": None,
+        "line": None,
+    }
 
 
 def failed(cause: str, *events: Json, **more: Any) -> Json:

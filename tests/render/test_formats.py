@@ -270,23 +270,6 @@ def test_a_degraded_job_did_not_fail() -> None:
     assert "Yes" not in slow["Exclude a machine?"]
 
 
-def test_a_slow_job_that_reached_its_end_needs_no_restart() -> None:
-    """Whatever a rule does not know of a restart."""
-    slow = load("r101") | {"verdict": "degraded"}
-    assert answers(slow, retry="unknown")["Restart as is?"] == "Unknown (not enough data)"
-    for worker in slow["workers"]:
-        worker["ended"]["how"] = "finished"
-    assert answers(slow, retry="unknown")["Restart as is?"] == "Not needed (the job reached its end)"
-
-
-def test_the_last_step_of_a_healthy_job_has_its_epoch() -> None:
-    """Under `fit`, step 20 is one of the epoch."""
-    told = load("r101") | {"verdict": "healthy"}
-    for worker in told["workers"]:
-        worker["last_step"] = {"epoch": 3, "step": 20}
-    assert answers(told)["Last step"] == "epoch 3, step 20 ()"
-
-
 def test_a_checkpoint_is_asked_for_only_where_steps_are_lost() -> None:
     """Not by a job that reached its end, nor by one that never made a step."""
     question, told = "From which checkpoint?", load("r101")

@@ -69,7 +69,7 @@ complete -c mwms-analyze -n _shtab_mwms_analyze_using -l color -xka "auto always
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l explain -l no-explain -d 'print how the verdict follows from the files'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l against -xka "(__fish_complete_path (commandline -ct))" -d 'a healthy run: show what differs from it'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l history -x -d 'database of mwms-triage: show when and how often the failure was seen before'
-complete -c mwms-analyze -n _shtab_mwms_analyze_using -l verify -xka "(__fish_complete_path (commandline -ct))" -d 'check every quote of an earlier JSON diagnosis against RUN'
+complete -c mwms-analyze -n _shtab_mwms_analyze_using -l verify -xka "(__fish_complete_path (commandline -ct))" -d 'check every quote of an earlier JSON or HTML report against RUN'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l xprof -l no-xprof -d 'quote what XProf says of the traces, within 120 s; needs the extra `profile`'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l config -xka "(__fish_complete_path (commandline -ct))" -d 'options as TOML (default: mwms.toml here, else ~/.config/mwms/mwms.toml)'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l print-config -d 'print each option with its value and origin as TOML, and exit'

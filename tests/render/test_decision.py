@@ -1,0 +1,29 @@
+"""What the head of a report answers of jobs that reached their end."""
+
+from typing import Any
+
+from analyzer.render import decision
+from tests.render.documents import load
+
+
+def answers(told: Any, **action: Any) -> dict[str, str]:
+    """Question → answer and detail, of a diagnosis with another action."""
+    given = decision.answers(told | {"action": told["action"] | action})
+    return {each.question: f"{each.answer} ({each.detail})" for each in given}
+
+
+def test_a_slow_job_that_reached_its_end_needs_no_restart() -> None:
+    """Whatever a rule does not know of a restart."""
+    slow = load("r101") | {"verdict": "degraded"}
+    assert answers(slow, retry="unknown")["Restart as is?"] == "Unknown (not enough data)"
+    for worker in slow["workers"]:
+        worker["ended"]["how"] = "finished"
+    assert answers(slow, retry="unknown")["Restart as is?"] == "Not needed (the job reached its end)"
+
+
+def test_the_last_step_of_a_healthy_job_has_its_epoch() -> None:
+    """Under `fit`, step 20 is one of the epoch."""
+    told = load("r101") | {"verdict": "healthy"}
+    for worker in told["workers"]:
+        worker["last_step"] = {"epoch": 3, "step": 20}
+    assert answers(told)["Last step"] == "epoch 3, step 20 ()"
