@@ -22,14 +22,16 @@ _ERROR_NAME = (
 )
 _ROOT_ERRORS = r"\d+ root error\(s\) found\."
 _ERROR = lazy_regex(rf"{_ERROR_NAME}(?: \(see above for traceback\))?(?::(?:\s|$)|$)|{_ROOT_ERRORS}")
-_RUNTIME_ERROR = r"(?:Aborted|Cancelled|DeadlineExceeded|Internal|Unavailable|Unknown)Error"
-_NAMED = lazy_regex(rf"{_ERROR_NAME}\b|{_ROOT_ERRORS}|(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*(?:: |$)|\w+\(")
-"""Regex for an error below a blank line: below a traceback that was cut off, a paste goes on with prose."""
+_RUNTIME_ERROR = (
+    r"(?:Aborted|AlreadyExists|Cancelled|DataLoss|DeadlineExceeded|FailedPrecondition|Internal|NotFound|OutOfRange"
+    r"|Unauthenticated|Unavailable|Unknown)Error"
+)
 _STATUS_ERROR = (
-    rf"(?:{_RUNTIME_ERROR}|(?:AlreadyExists|DataLoss|FailedPrecondition|InvalidArgument|NotFound|OutOfRange"
-    r"|PermissionDenied|ResourceExhausted|Unauthenticated|Unimplemented)Error)"
+    rf"(?:{_RUNTIME_ERROR}|(?:InvalidArgument|PermissionDenied|ResourceExhausted|Unimplemented)Error)"
 )
 """Regex for TensorFlow's exception classes, one per status code; its runtime raises `_RUNTIME_ERROR`."""
+_NAMED = lazy_regex(rf"{_ERROR_NAME}\b|{_ROOT_ERRORS}|(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*(?:: |$)|\w+\(")
+"""Regex for an error below a blank line: below a traceback that was cut off, a paste goes on with prose."""
 _BARE_ERROR = lazy_regex(
     rf"(?=[A-Za-z_][\w.]*\.){_ERROR_NAME}: |{_ROOT_ERRORS}"
     rf"|{_STATUS_ERROR}(?: \(see above for traceback\))?: "

@@ -70,6 +70,12 @@ def test_a_broken_nccl_connection_is_not_the_workers_own_where_another_one_raise
     assert owners(nccl) == {"worker:0": True, "worker:1": True}
 
 
+def test_a_status_of_tensorflow_without_the_users_frame_is_of_the_runtime() -> None:
+    """Nothing in a bare line shows whose code met it."""
+    bare = "tensorflow.python.framework.errors_impl.DataLossError: 4 root error(s) found."
+    assert only(derived({"worker-0.log": [says(bare, level="E", kind="traceback")]}))["runtime"]
+
+
 def test_a_message_is_free_of_frames_and_of_a_bar_that_was_flushed_late() -> None:
     """Whether TensorFlow kept the frames of the node or not."""
     node = "Detected at node IteratorGetNext defined at (most recent call last):\n<stack traces unavailable>"

@@ -61,6 +61,7 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         ([*STEPS, says("Process finished with exit code 137")], None, "unknown"),
         ([*STEPS, says("job finished: rc=143")], None, "unknown"),
         ([*STEPS, says("loss is done")], None, "unknown"),
+        ([*STEPS, says("INFO:tensorflow:Finished running Summary operation.")], None, "unknown"),
         ([*STEPS, says("training finished, the last loss is 0.3")], None, "finished"),
         ([*STEPS, says("completed with errors")], None, "unknown"),
         ([fit(7), says("upload finished")], None, "unknown"),
