@@ -68,5 +68,3 @@ def test_an_empty_path_is_not_the_current_directory() -> None:
     """As an unset variable is one."""
     with pytest.raises(UsageError, match="a path is empty"):
         analyze("")
-    with pytest.raises(UsageError, match="give a path"):
-        analyze()

@@ -26,7 +26,7 @@ _LINE_BREAKS = (b"\n", b"\r", b"\x08")
 _LINE_BREAK = re.compile(rb"[\n\r\x08]")
 _EPOCH_HEADER = re.compile(rb"Epoch \d+/\d+")
 _EPOCHS_TRIED = 3
-"""How many places that say `Epoch ` are tried for a header: of tqdm, each of thousands says so and is none."""
+"""Number of places with `Epoch ` that are tried for a header; tqdm prints thousands that are none."""
 
 
 class LogSlice(NamedTuple):
