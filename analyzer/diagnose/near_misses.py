@@ -48,12 +48,16 @@ def _repeats_verdict(finding: Finding, decision: Decision) -> bool:
 
 
 def _collect(near: MissingSignal, tables: Tables) -> str | None:
-    """Return the missing file that might contain the signal; None if all relevant files were collected."""
+    """Return the missing file that might contain the signal; None if all relevant files were collected.
+
+    A worker that was still running has no exit code to collect.
+    """
     worker = near.worker or "every worker"
     lives = tables["lifetimes"].filter("trains")
     if near.table == "lifetimes" and _ENDS & set(near.columns):
         own = lives.filter(pl.col("worker") == near.worker) if near.worker else lives
-        return f"the exit code of {worker}" if own["exit_code"].null_count() else None
+        ended = own.filter((pl.col("ended") != "running") | ~pl.col("sure"))
+        return f"the exit code of {worker}" if ended["exit_code"].null_count() else None
     missing_file = wording()["missing_files"].get(near.table)
     if missing_file is None:
         return None

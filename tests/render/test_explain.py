@@ -41,6 +41,12 @@ def test_a_healthy_verdict_says_why_it_is_not_more_certain(make_run: MakeRun, re
         assert said in " ".join(text.split())
 
 
+def test_no_exit_code_is_asked_for_of_a_worker_that_still_runs(recordings: Recordings) -> None:
+    """`exit_codes.txt` says that it does."""
+    document = recordings.document(sample_run_named("frozen-tf215"))
+    assert "exit code of worker:0" not in explain(document)
+
+
 def test_what_nearly_fired_says_what_to_collect(recordings: Recordings) -> None:
     """Without exit codes, a kill cannot be told from an exit."""
     document = recordings.document(sample_run_named("killed-without-exit-codes-tf28"))
