@@ -131,6 +131,8 @@ RECORDED_MATRIX = """
 
 The same under [mwms-recorder](recorder.md), whose recording is all that the analyzer read;
 from `sample_runs/recorded/matrix.csv`.
+The runs of 2026-11-25 were made on two cores with a load of 6 to 23; scenarios whose first answer had been
+wrong ran again once the recorder, a reader or a rule was mended, and the last run of each counts.
 
 """
 
