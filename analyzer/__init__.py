@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from analyzer.model.options import AnalysisOptions
+from analyzer.model.options import AnalysisOptions, checked
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -25,8 +25,8 @@ def analyze(*paths: str | PathLike[str], options: AnalysisOptions | None = None)
     Raises:
         NothingReadable: no path leads to a file that can be read.
         RuleError: a rule file is wrong.
-        UsageError: a path is empty, or they hold more than one run.
-        TypeError: no path is given, or one is no path, for instance a list of paths.
+        UsageError: a path is empty, they hold more than one run, or there is no such redaction.
+        TypeError: no path is given, or a path or an option has a wrong type, as a list of paths has.
 
     """
     from pathlib import Path
@@ -38,5 +38,5 @@ def analyze(*paths: str | PathLike[str], options: AnalysisOptions | None = None)
     if "" in paths:
         raise import_module("analyzer.model.errors").UsageError("a path is empty")
     pipeline = import_module("analyzer.pipeline")
-    run: Run = pipeline.analyze([Path(path) for path in paths], options)
+    run: Run = pipeline.analyze([Path(path) for path in paths], options and checked(options))
     return run

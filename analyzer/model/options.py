@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from analyzer.model.budget import Limits
+from analyzer.model.errors import UsageError
 
 Redaction = Literal["secrets", "topology"]
 """What is masked: secrets always; for `topology` hosts, addresses, users and directories too."""
@@ -32,3 +33,27 @@ class AnalysisOptions(NamedTuple):
     progress: ProgressCallback | None = None
     warm_up: Callable[[], None] | None = None
     """Called once while large logs are being read, to prepare what the caller needs afterwards."""
+
+
+def checked(options: AnalysisOptions) -> AnalysisOptions:
+    """Return the options that a program gave, with texts as paths.
+
+    Raises:
+        UsageError: there is no such redaction.
+        TypeError: an option has a wrong type; the message shows the right form.
+
+    """
+    if not isinstance(options, AnalysisOptions):
+        raise TypeError(f"options is a {type(options).__name__}: pass AnalysisOptions(redaction=…)")
+    if options.redaction not in get_args(Redaction):
+        known = " or ".join(get_args(Redaction))
+        raise UsageError(f"redaction is {options.redaction!r}; choose {known}")
+    if not isinstance(options.budget, Limits):
+        raise TypeError("budget is to be Limits(cpu_seconds, unpacked_gigabytes) of analyzer.model.budget")
+    return options._replace(rules=_paths("rules", options.rules), against=_paths("against", options.against))
+
+
+def _paths(name: str, given: object) -> tuple[Path, ...]:
+    if not isinstance(given, tuple | list) or not all(isinstance(each, str | Path) for each in given):
+        raise TypeError(f'{name} is to be a tuple of paths, as in {name}=(Path("my-{name}"),)')
+    return tuple(map(Path, given))

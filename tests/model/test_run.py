@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from analyzer import analyze
+from analyzer import AnalysisOptions, analyze
 from analyzer.model.errors import UsageError
 from analyzer.model.run import Diagnosis, NamedTables, Run
 from analyzer.model.schema import TABLES
@@ -68,3 +69,24 @@ def test_an_empty_path_is_not_the_current_directory() -> None:
     """As an unset variable is one."""
     with pytest.raises(UsageError, match="a path is empty"):
         analyze("")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"redaction": "topologie"}, UsageError, "redaction is 'topologie'; choose secrets or topology"),
+        ({"rules": "my-rules"}, TypeError, "rules is to be a tuple of paths"),
+        ({"budget": "5s"}, TypeError, "budget is to be Limits"),
+    ],
+)  # fmt: skip
+def test_a_wrong_option_is_refused(options: dict[str, Any], error: type[Exception], words: str) -> None:
+    """A misspelt redaction would let names of machines leave the company."""
+    with pytest.raises(error, match=words):
+        analyze("run", options=AnalysisOptions(**options))
+
+
+def test_options_are_no_mapping() -> None:
+    """As they are for other libraries."""
+    mapping: Any = {"redaction": "topology"}
+    with pytest.raises(TypeError, match="options is a dict: pass AnalysisOptions"):
+        analyze("run", options=mapping)

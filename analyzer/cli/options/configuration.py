@@ -64,7 +64,7 @@ def configured(
     given, unknown = called.parse_known_args(words, Namespace(**dict.fromkeys(actions)))
     if unknown:
         raise _unknown_argument(called, unknown[0])
-    _require_no_empty(called, given)
+    _require_no_empty(called, words)
     settings = {name: Setting(called.get_default(name), "default") for name in (*actions, *tables)}
     sharing = [*subcommands(parser).values(), *([sibling] if sibling else [])]
     known = {name: each for one in sharing for name, each in _actions(one).items()}
@@ -106,12 +106,13 @@ def _unknown_argument(called: ArgumentParser, word: str) -> UsageError:
     return UsageError(f"unknown argument {word}; " + (f"did you mean {near}?" if near else "see --help"))
 
 
-def _require_no_empty(called: ArgumentParser, given: Namespace) -> None:
-    """Check that no argument is empty, as that of an unset variable is: `mwms-analyze "$RUN"`."""
-    for action in called._actions:  # noqa: SLF001 - argparse has no public list of its options
-        value = getattr(given, action.dest, None)
-        if value == "" or (isinstance(value, list) and "" in value):
-            name = (*reversed(action.option_strings), action.metavar, action.dest)[0]
+def _require_no_empty(called: ArgumentParser, words: Sequence[str]) -> None:
+    """Check that no given argument is empty, as that of an unset variable is: `mwms-analyze "$RUN"`."""
+    positional = next((each.metavar for each in called._actions if not each.option_strings), None)  # noqa: SLF001
+    for before, word in zip(["", *words], words, strict=False):
+        name = word.removesuffix("=") if word.startswith("--") and word.endswith("=") else before
+        if word == "" or name != before:
+            name = name if name.startswith("-") else str(positional)
             raise UsageError(f"{name} is empty; if a variable should fill it, the variable is not set")
 
 
