@@ -104,7 +104,7 @@ class _Page(NamedTuple):
         room = self.width - 6
         for place in evidence:
             name = keep_ends(one_line(location(place) or place["worker"] or "all files"), 60)
-            absent = "(absent) " if place["kind"] == "absence" and not place["excerpt"] else ""
+            absent = "(no line to quote) " if place["kind"] == "absence" and not place["excerpt"] else ""
             statement = place["says"] if location(place) else place["says"].removeprefix(f"{name} ")
             statement = one_line(f"{absent}{statement}", _MAX_TEXT)
             first, *rest = self.wrapped(f"{name}  {statement}".rstrip(), "  ", " " * 6)

@@ -119,7 +119,7 @@ def _step(n: int, step: Json, markup: Markup) -> Iterator[str]:
 
 def _place(_: int, place: Json, markup: Markup) -> Iterator[str]:
     name = markup.code(location(place)) if location(place) else "(no file)"
-    absent = "(absent) " if place["kind"] == "absence" else ""
+    absent = "(no line to quote) " if place["kind"] == "absence" else ""
     yield f"{markup.bullet} {name} {absent}{markup.prose(place['says'])}"
     if place["excerpt"]:
         yield from ("", markup.block(shorten(place["excerpt"], MAX_EXCERPT), "  "), "")

@@ -126,7 +126,7 @@ def _file(_: int, file: tuple[str, str]) -> Iterator[Json]:
 
 def _place(_: int, place: Json) -> Iterator[Json]:
     named = [_code(one_line(location(place), _MAX_TEXT)), _text(" ")] if location(place) else []
-    absent = "(absent) " if place["kind"] == "absence" else ""
+    absent = "(no line to quote) " if place["kind"] == "absence" else ""
     yield _section(_text("• "), *named, _text(f"{absent}{one_line(place['says'], _MAX_TEXT)}\n"))
     if place["excerpt"]:
         yield _block(place["excerpt"])
