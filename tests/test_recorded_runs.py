@@ -8,15 +8,15 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import yaml
 
 from analyzer.trainer.catalogue import SCENARIOS
 from analyzer.trainer.jobs.sandbox.leftovers import JOB
 from analyzer.trainer.path_anonymizer import PathAnonymizer
+from analyzer.trainer.scoring.scoreboard import known_misses_of
 from tests.recordings import RECORDED_RUNS, ROOT, Recordings, expected
 
 HOME = ROOT / "sample_runs" / "recorded"
-MISSES = yaml.safe_load((HOME / "known_misses.yaml").read_text(encoding="utf-8"))
+MISSES = known_misses_of(HOME)
 """Name of a run whose answer is not right yet → the reason."""
 SCHEMA = json.loads((ROOT / "recorder" / "recording.schema.json").read_text(encoding="utf-8"))
 pytestmark = pytest.mark.recordings

@@ -37,7 +37,9 @@ def verify(paths: Sequence[Path], report: Path) -> int:
     failed = mismatches(quoted, lines_at(run, lines_to_read(quoted)))
     lines = [*_report_lines(run.name, about, quoted, failed)]
     if report.suffix == ".html":
-        lines.append("Of an HTML report, the JSON that it offers for download was verified, not the page itself.")
+        lines.append(
+            "Of an HTML report, the JSON that it offers for download was verified, not the page itself."
+        )
     write_stdout("".join(f"{line}\n" for line in lines))
     return 1 if failed else 0
 

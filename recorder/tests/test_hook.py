@@ -148,7 +148,7 @@ if sys.argv[1] == "loop":
         pass
 else:
     with strategy.scope():
-        model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(1)])
+        model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(1, kernel_initializer="ones")])
         model.compile("sgd", "mse")
     model.fit(data.repeat(), epochs=3, steps_per_epoch=10, verbose=0)
 """

@@ -20,8 +20,8 @@ def misdirected_calls(records: pl.DataFrame, facts: pl.DataFrame, messages: Mess
     `worker` is the one whose list is wrong, of at least three: the caller if all servers listen on one port
     and it called another; the called task if all but its own listen on the called port; else null.
     """
-    servers = _servers(facts)
-    naming = records.filter(pl.col("text").str.contains_any([*messages.literals("remote_target")]))
+    servers, words = _servers(facts), pl.lit([*messages.literals("remote_target")], pl.List(pl.String))
+    naming = records.filter(pl.col("text").str.contains_any(words))
     rows: dict[tuple[str | None, str], dict[str, Any]] = {}
     for record in naming.iter_rows(named=True):
         for row in _calls(record, servers, messages):
