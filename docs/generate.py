@@ -222,7 +222,7 @@ def schema_of_messages() -> str:
 
 
 def matrix() -> str:
-    """What became of each scenario the last time it ran, from the state files of the matrix."""
+    """Return docs/matrix.md: the latest result of each scenario, with and without the recorder."""
     alone = matrix_results.load(SAMPLE_RUNS / matrix_results.NAME)
     recorded = matrix_results.load(SAMPLE_RUNS / "recorded" / matrix_results.NAME)
     tables = (matrix_results.matrix_table(each.values()) for each in (alone, recorded))

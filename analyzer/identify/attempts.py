@@ -227,7 +227,7 @@ def _by_time(log: _Log, times: Sequence[float]) -> list[Place]:
 
 
 def _by_progress(log: _Log, count: int) -> list[Place]:
-    """Return the places at which epoch or step goes back; empty unless there are exactly `count` of them."""
+    """Return the places where epoch or step falls back; empty if their number is not `count`."""
     found: list[Place] = []
     before: tuple[object, ...] = (0, 0)
     rows = log.cells("scalars", "tag", "epoch", "step")

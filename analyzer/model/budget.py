@@ -54,7 +54,7 @@ class Budget:
             raise OverBudgetError(excess)
 
     def excess(self, *, unpacking: bool) -> str:
-        """Return the exceeded limit in words, empty if there is none; bytes count only while `unpacking`."""
+        """Return which limit is exceeded, or ''; the limit of bytes is checked only if `unpacking`."""
         seconds, gigabytes = self._limits
         if self._spent[0] > seconds * 1e9:
             return f"{BEYOND_BUDGET} {seconds:g} s of processor time"

@@ -154,7 +154,7 @@ def header_of(text: str) -> re.Match[str] | None:
 
 
 class OpenTraceback:
-    """A traceback that is still being read, line by line."""
+    """Parser of a traceback, fed line by line: finds its extent and the line that names the exception."""
 
     def __init__(self, first: str) -> None:
         """Start with the first line of the traceback."""

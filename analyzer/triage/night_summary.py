@@ -162,7 +162,7 @@ def summarize_night(
     unlisted: Iterable[tuple[str, str]],
     pack: RulePack | None = None,
 ) -> NightSummary:
-    """Return the summary of a night; of the present night, the history lacks the counts that are given here.
+    """Return the summary of one night; the other arguments tell what the history does not hold.
 
     `found` is None for other nights, whose number of runs is stored.
     """

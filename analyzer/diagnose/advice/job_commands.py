@@ -87,7 +87,7 @@ def _address(tables: Tables, of: pl.Expr, prefix: str = "") -> Mapping[str, str]
 
 
 def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[str, str]:
-    """Return placeholder → name of one worker: its address, its node, its pod or its container."""
+    """Return the values for a worker's placeholders in commands: HOST, PORT, NODE, POD or CONTAINER."""
     own = pl.col("worker") == worker
     stated = dict(tables["facts"].filter(own).select("key", "value").reverse().iter_rows())
     known = dict(_address(tables, own))

@@ -211,7 +211,7 @@ def _by_time(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _first_and_last_time(path: Path) -> tuple[float | None, float | None]:
-    """Return the times of the first and the last line."""
+    """Return the times of a file's first and last line, in seconds since 1970; None without a timestamp."""
     with path.open("rb") as file:
         first = file.readline(1 << 20)
         size = file.seek(0, 2)

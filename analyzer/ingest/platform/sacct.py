@@ -36,7 +36,7 @@ _OUT_OF_MEMORY = 125
 
 
 class Row(NamedTuple):
-    """A job (`step` is empty) or one of its steps; `line` is None if it cannot be located."""
+    """One line of sacct's output: a job, or a job step if `step` is not empty; `line` is None if unknown."""
 
     line: int | None
     job: str

@@ -85,7 +85,7 @@ class _Inputs:
             self.hook.note("batch", **place, sha256=self._digest(batch), source="iterator")
 
     def _check(self, batch: Any, **place: int) -> None:
-        """Record a batch if it is the first that holds NaN or infinite values."""
+        """Record the place of the first batch that holds NaN or infinite values, and skip later batches."""
         found = finite.nonfinite(self.tf, batch) if self.unchecked else None
         if found:
             self.unchecked = False
