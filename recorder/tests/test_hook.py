@@ -72,7 +72,7 @@ def test_a_custom_loop_is_described(recorder: Recorder) -> None:
 PIPELINES = """
 import json, sys
 import numpy as np, tensorflow as tf
-from mwms_recorder.inside.pipelines import described
+from mwms_recorder.inside.data import described
 def made(seed=3, rows=0, shard=0, scale=2.0):
     values = np.random.RandomState(rows).rand(32, 4).astype("float32")
     dataset = tf.data.Dataset.from_tensor_slices(values).shuffle(32, seed=seed)

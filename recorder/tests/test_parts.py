@@ -17,7 +17,7 @@ from mwms_recorder.host import facts, gpus, proc
 from mwms_recorder.inside.ticks import Counter
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked, masked_command
-from mwms_recorder.outside import launch, reach, stacks, stalls, task
+from mwms_recorder.outside import launch, reach, stalls, task
 from mwms_recorder.outside.samples import Sampler
 from mwms_recorder.progress import (
     BEGIN,
@@ -164,7 +164,7 @@ def test_stacks_of_faulthandler() -> None:
 
     The thread that writes the progress is left out.
     """
-    other, main = stacks.threads_of(FAULTHANDLER, 0x7F02)
+    other, main = stalls.threads_of(FAULTHANDLER, 0x7F02)
     assert (other["main"], main["main"]) == (False, True)
     assert main["frames"][-1] == {"file": "/app/train.py", "line": 141, "function": "refresh"}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Sequence
 
-from mwms_recorder.inside.functions import BatchEnd
+from mwms_recorder.inside.ticks import BatchEnd
 from mwms_recorder.inside.watch import Watched, replace
 
 if TYPE_CHECKING:

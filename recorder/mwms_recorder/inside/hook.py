@@ -16,8 +16,7 @@ from typing import Any, Callable
 from mwms_recorder import progress
 from mwms_recorder.inside import data, endings, strategies
 from mwms_recorder.inside.finite import OwnLoss
-from mwms_recorder.inside.functions import BatchEnd, Functions
-from mwms_recorder.inside.ticks import Ticker
+from mwms_recorder.inside.ticks import BatchEnd, Functions, Ticker
 from mwms_recorder.inside.watch import replace, watch, wrap
 from mwms_recorder.inside.weights import Weights
 from mwms_recorder.journal import Journal

@@ -11,8 +11,7 @@ from mwms_recorder import __version__
 from mwms_recorder.inside.loading import load
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked_command
-from mwms_recorder.outside.recording import SCHEMA, make_pages
-from mwms_recorder.outside.task import make_directory, task_name
+from mwms_recorder.outside.task import SCHEMA, make_directory, make_pages, task_name
 from mwms_recorder.settings import VARIABLE, Settings
 
 

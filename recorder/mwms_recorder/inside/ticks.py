@@ -1,4 +1,7 @@
-"""Writes progress to the shared page five times a second, from a thread, so that no step has to."""
+"""Counts `tf.function` calls and Keras batches, and writes progress to the shared page from a thread.
+
+A step evicts the hook's memory from the caches, so what runs at each step only counts.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import signal
 import sys
 from _thread import allocate_lock, start_new_thread
 from time import monotonic_ns
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from mwms_recorder.progress import (
@@ -14,7 +18,9 @@ from mwms_recorder.progress import (
     CALLS,
     COMPUTE,
     END,
+    FUNCTION,
     GENERATOR_LOOKS,
+    KERAS_BATCH,
     LOOKS,
     MAIN_THREAD,
     OTHER,
@@ -27,6 +33,8 @@ from mwms_recorder.progress import (
 if TYPE_CHECKING:
     from types import FrameType
 
+    from mwms_recorder.inside.hook import Hook
+if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
 
 TICK_SECONDS = 0.2
@@ -126,3 +134,72 @@ def runs_generator(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+MAX_KNOWN = 1_000
+"""Maximum number of functions whose counter is cached; others are looked up by name."""
+
+
+class Functions:
+    """Descriptor that replaces `__call__` of `tf.function` objects; a look-up of it counts as a call."""
+
+    __slots__ = ("counters", "current", "hook", "last", "original")
+
+    def __init__(self, hook: Hook) -> None:
+        self.hook = hook
+        self.last = 0
+        """`id` of the function that was called last."""
+        self.current = Counter("", FUNCTION)
+        """Its counter."""
+        self.counters: dict[int, Counter] = {}
+        self.original: Any = None
+
+    def install(self, _hook: Hook, tf: Any) -> None:
+        """Replace `__call__` in the class of `tf.function` objects by this descriptor."""
+        kind = type(tf.function(lambda: None))
+        self.original = kind.__call__
+        self.hook.ticker.observe(self.original, COMPUTE)
+        kind.__call__ = self  # type: ignore[assignment]
+
+    def __get__(self, function: Any, owner: type | None = None) -> Any:
+        if function is None:
+            return self.original
+        if id(function) == self.last or self._switch(function):
+            self.current.calls += 1
+        return MethodType(self.original, function)
+
+    def _switch(self, function: Any) -> bool:
+        """Count a function from now on, and return True; return False if it runs inside another function.
+
+        Functions of one name share a counter.
+        """
+        ticker, known = self.hook.ticker, self.counters.get(id(function))
+        if not known and ticker.phase(sys._getframe()) == COMPUTE:  # noqa: SLF001 - the documented way
+            return False
+        ticker.start()
+        self.current = known or ticker.counter(name_of(function), FUNCTION)
+        self.last = id(function)
+        if len(self.counters) < MAX_KNOWN:
+            self.counters[self.last] = self.current
+        return True
+
+
+def name_of(function: Any) -> str:
+    """Return the name of the Python function of a `tf.function`."""
+    return str(getattr(getattr(function, "python_function", function), "__name__", "function"))
+
+
+class BatchEnd:
+    """Descriptor that counts the training batches of Keras, by look-ups of a method that ends each."""
+
+    __slots__ = ("counter", "original")
+
+    def __init__(self, original: Any, hook: Hook) -> None:
+        self.original = original
+        self.counter = hook.ticker.counter("keras_batch", KERAS_BATCH)
+
+    def __get__(self, callbacks: Any, owner: type | None = None) -> Any:
+        if callbacks is None:
+            return self.original
+        self.counter.calls += 1
+        return MethodType(self.original, callbacks)

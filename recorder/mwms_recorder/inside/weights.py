@@ -8,7 +8,7 @@ import weakref
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from mwms_recorder.inside.functions import name_of
+from mwms_recorder.inside.ticks import name_of
 from mwms_recorder.inside.watch import End, Watched, watch
 
 if TYPE_CHECKING:

@@ -1,20 +1,28 @@
 """Starts the command as a child of the supervisor, as the shell would have started it.
 
 All that the command has to wait for is here; the other modules are imported while it starts.
+
+The command writes to a pipe or, if its output was a terminal, to a pseudo-terminal. The observer reads
+it, and the supervisor keeps the reading end open too, so that the command survives if either is killed.
+Files instead of pipes would survive more, but a full disk would make the command's `print` fail, and a
+launcher would see no output.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+import pty
 import signal
 import sys
+import termios
 import time
+import tty
 from typing import Mapping, NamedTuple, NoReturn, Sequence
 
-from mwms_recorder.outside.recording import make_pages
 from mwms_recorder.outside.signals import awaited
-from mwms_recorder.outside.streams import Stream, open_streams
-from mwms_recorder.outside.task import make_directory, task_name
+from mwms_recorder.outside.task import make_directory, make_pages, task_name
 from mwms_recorder.settings import VARIABLE, Settings
 
 BOOTSTRAP = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bootstrap")
@@ -98,3 +106,54 @@ def execute(command: Sequence[str], variables: Mapping[str, str]) -> NoReturn:
         sys.stderr.write(f"mwms-recorder: {command[0]}: {error.strerror}\n")
         sys.stderr.flush()
         os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+
+
+NAMES = {1: "stdout", 2: "stderr"}
+
+
+class Stream(NamedTuple):
+    """One output of the command, with the descriptors to read from, to forward to, and of the command."""
+
+    name: str
+    reader: int
+    target: int
+    writers: list[int]
+    """File descriptors of the command that write to this stream."""
+    child_end: int
+    terminal: bool
+
+
+def open_streams() -> list[Stream]:
+    """Open a pipe or pseudo-terminal for stdout and stderr each; one for both if they are the same file."""
+    if _is_open(1) and _is_open(2) and os.path.sameopenfile(1, 2):
+        return [_open_stream(1, [1, 2])]
+    return [_open_stream(number, [number]) for number in NAMES if _is_open(number)]
+
+
+def _open_stream(target: int, writers: list[int]) -> Stream:
+    terminal = os.isatty(target)
+    reader, child_end = _terminal(target) if terminal else os.pipe()
+    os.set_blocking(reader, False)
+    return Stream(NAMES[target], reader, target, writers, child_end, terminal)
+
+
+def _terminal(like: int) -> tuple[int, int]:
+    """Return both ends of a new raw pseudo-terminal with the size of terminal `like`."""
+    outer, inner = pty.openpty()
+    tty.setraw(inner)
+    copy_size(like, outer)
+    return outer, inner
+
+
+def copy_size(source: int, terminal: int) -> None:
+    """Copy the window size of terminal `source` to another terminal."""
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, fcntl.ioctl(source, termios.TIOCGWINSZ, bytes(8)))
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True

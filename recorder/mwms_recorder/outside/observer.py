@@ -14,14 +14,13 @@ from typing import Callable, NoReturn
 
 from mwms_recorder.host import cgroup, facts, proc
 from mwms_recorder.journal import Journal
+from mwms_recorder.outside.launch import Stream
 from mwms_recorder.outside.pump import Pump
 from mwms_recorder.outside.reach import reach
-from mwms_recorder.outside.recording import DRAINED, Link, remove_pages
 from mwms_recorder.outside.samples import Sampler
 from mwms_recorder.outside.signals import ObserverSignals, forwarded
 from mwms_recorder.outside.stalls import Stalls
-from mwms_recorder.outside.streams import Stream
-from mwms_recorder.outside.task import own_task, peers, tf_config
+from mwms_recorder.outside.task import DRAINED, Link, own_task, peers, remove_pages, tf_config
 from mwms_recorder.settings import Settings
 
 TICK_SECONDS = 1.0

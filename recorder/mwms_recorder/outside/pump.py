@@ -9,7 +9,7 @@ import threading
 import time
 
 from mwms_recorder.journal import Journal
-from mwms_recorder.outside.streams import Stream
+from mwms_recorder.outside.launch import Stream
 
 CHUNK = 1 << 16
 INDEX_SECONDS = 0.5

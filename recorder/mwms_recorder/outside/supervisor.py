@@ -20,11 +20,10 @@ from mwms_recorder import __version__
 from mwms_recorder.host import cgroup, proc
 from mwms_recorder.journal import Journal
 from mwms_recorder.masking import masked_command
-from mwms_recorder.outside.launch import Launched
+from mwms_recorder.outside.launch import NAMES, Launched, copy_size
 from mwms_recorder.outside.pump import Pump
-from mwms_recorder.outside.recording import DRAINED, SCHEMA, Link, remove_pages
 from mwms_recorder.outside.signals import SI_KERNEL, ObserverSignals, awaited, named
-from mwms_recorder.outside.streams import NAMES, copy_size
+from mwms_recorder.outside.task import DRAINED, SCHEMA, Link, remove_pages
 
 MAX_OBSERVERS = 3
 LAST_WORDS_SECONDS = 1.5

@@ -1,10 +1,12 @@
-"""Finds the name of the recorded task, and creates its directory."""
+"""Names the recorded task, creates its directory, and defines what supervisor and observer share."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import time
 from typing import Any, Mapping, NamedTuple
 
 RANKS = ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JOB_COMPLETION_INDEX", "RANK")
@@ -88,3 +90,36 @@ def make_directory(out: str, task: str) -> str:
 
 def _safe(name: str) -> str:
     return re.sub(r"[^\w.-]", "_", name)[:100] or "task"
+
+
+SCHEMA = "mwms-recording/1"
+DRAINED = b"D"
+"""Message of the observer: all output up to the command's end is forwarded and written."""
+
+
+class Link(NamedTuple):
+    """The observer's ends of the two pipes to and from the supervisor, as file descriptors."""
+
+    reader: int
+    writer: int
+
+
+def make_pages() -> str:
+    """Create the directory for progress pages, in memory so that counting never waits for a disk.
+
+    Raises:
+        OSError: the directory cannot be created.
+
+    """
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else os.environ.get("TMPDIR", "/tmp")  # noqa: S108
+    path = os.path.join(memory, f"mwms-recorder-{os.getpid()}-{time.time_ns()}")
+    os.mkdir(path, 0o700)
+    return path
+
+
+def remove_pages(path: str) -> None:
+    """Remove the directory of progress pages; errors are ignored."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(path):
+            os.unlink(os.path.join(path, name))
+        os.rmdir(path)
