@@ -30,8 +30,8 @@ from analyzer.model.lazy_regex import lazy_regex
 MAX_WHOLE_BYTES, MIN_WHOLE_BYTES = BLOCK_BYTES, 1 << 10
 """Bounds of the size up to which every line of a log is read."""
 _WHOLE_BYTES_PER_RUN = 8 << 20
-_EDGE_BYTES_PER_RUN, _MIN_EDGE_BYTES = 256 << 10, 256
-_SAMPLES_PER_RUN, _MIN_SAMPLES = 2_048, 2
+_EDGE_BYTES_PER_RUN, _MIN_EDGE_BYTES = 512 << 10, 256
+_SAMPLES_PER_RUN, _MIN_SAMPLES = 4_096, 2
 FIRST_HITS, LAST_HITS = 200, 60
 """Keep the first 200 hits of each expression and, after that, one per block up to the last 60."""
 MAX_CONTEXT_BYTES = 24 << 20

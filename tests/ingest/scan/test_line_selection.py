@@ -126,8 +126,8 @@ def test_of_many_logs_less_is_read_of_each() -> None:
     assert sampling_for([large]) == sampling_for([large] * 2) == Sampling()
     assert sampling_for([large] * 4) == Sampling(edge=16 << 10, samples=128)
     assert sampling_for([1000] * 16) == Sampling()
-    assert sampling_for([large] * 64) == Sampling(128 << 10, 4 << 10, 32)
-    assert sampling_for([large] * 512) == Sampling(16 << 10, 512, 4)
+    assert sampling_for([large] * 64) == Sampling(128 << 10, 8 << 10, 64)
+    assert sampling_for([large] * 512) == Sampling(16 << 10, 1 << 10, 8)
     assert sampling_for([3000] * 10_000) == Sampling(1 << 10, 256, 2)
 
 
