@@ -25,8 +25,8 @@ _MAX_SAMPLE_BYTES = 1 << 10
 _LINE_BREAKS = (b"\n", b"\r", b"\x08")
 _LINE_BREAK = re.compile(rb"[\n\r\x08]")
 _EPOCH_HEADER = re.compile(rb"Epoch \d+/\d+")
-_EPOCHS_TRIED = 3
-"""Number of places with `Epoch ` that are tried for a header; tqdm prints thousands that are none."""
+_EPOCHS_TRIED = 64
+"""Number of places with `Epoch ` that are tried for a header; tqdm prints thousands of others in a block."""
 
 
 class LogSlice(NamedTuple):
@@ -139,7 +139,7 @@ class NewlineCounter:
 def last_epoch_header(data: Data, before: int, offset: int, lines: NewlineCounter) -> LogSlice | None:
     """Return the last epoch header before a position in the block at `offset`; None if none is close.
 
-    A callback that prints `Epoch 3: val_loss improved` stands between two headers, not more.
+    Callbacks that print `Epoch 3: val_loss improved` stand between two headers, one line each.
     """
     begin = max(before, 0)
     for _ in range(_EPOCHS_TRIED):

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from analyzer.discover import discover
+from analyzer.ingest.scan.blocks import NewlineCounter, last_epoch_header
 from analyzer.ingest.scan.line_selection import (
     MAX_WHOLE_BYTES,
     Sampling,
@@ -157,6 +158,15 @@ def test_a_sample_knows_its_epoch() -> None:
             assert epoch == sum(start <= piece.offset for start in starts)
             seen.add(epoch)
     assert seen == set(range(1, 10))
+
+
+def test_the_header_of_an_epoch_is_found_above_the_lines_of_its_callbacks() -> None:
+    """They say `Epoch` too, one line each."""
+    said = b"".join(b"\nEpoch 3: callback %d says so\n" % n for n in range(12))
+    data = b"Epoch 2/9\nEpoch 3/9\n" + said
+    found = last_epoch_header(data, len(data), 0, NewlineCounter(data))
+    assert found is not None
+    assert (found.line, found.data.strip()) == (1, b"Epoch 3/9")
 
 
 def test_what_stands_everywhere_is_read_at_its_first_and_its_last_places() -> None:
