@@ -62,7 +62,7 @@ def next_free(
     found: dict[str, Claim] = {}
     held, first = {*taken}, dict[str, int]()
     for group in groups:
-        role = _role(group, listed)
+        role = role_by_name(group, listed)
         first[role] = _free_index(role, first.get(role, 0), held)
         guess = f"{role}:{_free_index(role, first[role], held, remote(group))}"
         if listed and guess not in listed:
@@ -72,7 +72,7 @@ def next_free(
     return found
 
 
-def _role(logs: Sequence[str], listed: AbstractSet[str]) -> str:
+def role_by_name(logs: Sequence[str], listed: AbstractSet[str]) -> str:
     """Return the role that a log is named after, as `ps.log` and `job-eval.log` are; else `worker`.
 
     A cluster lists its parameter servers, but not its evaluator.

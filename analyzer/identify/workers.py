@@ -4,7 +4,7 @@ The log's content decides: its stated task, device strings in its errors, its se
 without any of these gets the next free index of a task that it does not call, await or report as lost. A log
 that several workers wrote without labels gets no worker, but a fact `several_workers`. A kernel log beside
 other logs gets no worker either, nor does a log without signs of training (notes, say) beside one with such
-signs or beside those of named workers.
+signs or beside those of named workers, nor one more log than the cluster lists tasks.
 Numbers from 1, as docker compose uses, are shifted to start at 0; beside a role (`worker-1`, `node01`) only
 if the logs contradict the names. A fact `attributed` records how a worker was identified that no name states.
 """
@@ -28,7 +28,7 @@ from analyzer.identify.claims import (
     stated_in_tf_configs,
     task_addresses,
 )
-from analyzer.identify.guesses import by_peers, free_tasks, next_free
+from analyzer.identify.guesses import by_peers, free_tasks, next_free, role_by_name
 from analyzer.identify.neighbours import logs_of_stem, logs_on_host
 from analyzer.identify.numbering import (
     LEADER,
@@ -93,6 +93,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     free = free_tasks(taken, len(unsaid), clusters, _connected(stated))
     claims |= by_peers(unsaid, leading, free, remote)
     unsaid = [group for group in unsaid if group[0] not in claims]
+    unsaid = [group for group in unsaid if free or not listed or role_by_name(group, listed) != "worker"]
     claims |= next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)
     claims |= _recorded(sources, claims)
     claims |= stated_in_tf_configs(sources, stated, listed)

@@ -52,6 +52,19 @@ def test_notes_beside_a_log_are_no_workers(make_run: Callable[[Mapping[str, str]
     }
 
 
+def test_one_more_log_than_the_cluster_has_tasks_is_no_workers(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """As `nohup.out` of another program; where a task has no log, it may be that task's."""
+    strayed = {
+        "nohup.out": LINE + "Traceback (most recent call last):\n  File 'x.py', line 1\nKeyError: 'x'\n"
+    }
+    logs = {"tf_config.json": CLUSTER, "worker-0.log": SERVER.format("a") + LINE}
+    assert workers_of(make_run(logs | strayed))["nohup.out"] == "worker:1"
+    logs["worker-1.log"] = SERVER.format("b") + LINE
+    assert workers_of(make_run(logs | strayed))["nohup.out"] is None
+
+
 def test_numbers_from_one_are_counted_from_zero(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """As docker compose gives them; also in a file that speaks of the workers by these numbers."""
     run = make_run(
