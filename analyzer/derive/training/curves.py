@@ -57,9 +57,7 @@ _QUANTITIES: Mapping[str, re.Pattern[str]] = {
 
 def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -> pl.DataFrame:
     """Return one row per worker, tag and origin; `series` pairs values of logs and of event files."""
-    shown = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS)
-    in_order = scalars.filter(shown).sort(pl.col("attempt").fill_null(1), maintain_order=True)
-    values = in_order.with_row_index("row")
+    values = _in_order_of_attempts(scalars).with_row_index("row")
     if values.is_empty():
         return frame("curves", ())
     trainers = workers.filter("trains")["worker"].to_list()
@@ -85,6 +83,14 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
             row["logged"] = row["both"] > 0 and row["apart"] == 0 if origin == "event_file" else None
             row["each_writes"] = {"event_file"} == {origin} and {r["worker"] for r in group} >= set(trainers)
     return frame("curves", rows)
+
+
+def _in_order_of_attempts(scalars: pl.DataFrame) -> pl.DataFrame:
+    shown = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS)
+    values = scalars.filter(shown)
+    if values["attempt"].fill_null(1).is_sorted():
+        return values  # a sort would copy what may be hundreds of thousands of values
+    return values.sort(pl.col("attempt").fill_null(1), maintain_order=True)
 
 
 def _measures_model(row: Mapping[str, Any]) -> bool:
@@ -295,7 +301,8 @@ def _first_nonfinite(group: Sequence[dict[str, Any]]) -> None:
     """Mark, in place, the local curve that alone was the first with a value that is not finite."""
     bad = [row for row in group if row["nonfinite"]]
     places = [(row.get("nonfinite_epoch") or 0, row.get("nonfinite_step") or 0) for row in bad]
-    first = [row["worker"] for row, place in zip(bad, places, strict=True) if place == min(places)]
+    earliest = min(places, default=None)
+    first = [row["worker"] for row, place in zip(bad, places, strict=True) if place == earliest]
     for row in group:
         alone = len(group) > 1 and first == [row["worker"]]
         row["nonfinite_first"] = alone and row["scope"] == "local"
