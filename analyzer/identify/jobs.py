@@ -11,6 +11,7 @@ import polars as pl
 from analyzer.identify.claims import task_addresses
 from analyzer.model.errors import UsageError
 from analyzer.model.task_names import GUESSES, listed
+from analyzer.tables.grouping import grouped
 
 _ADDRESSES = ("server_address", "cluster_spec")
 _STARTS = (*_ADDRESSES, "process_banner")
@@ -20,6 +21,8 @@ _FIRST = frozenset({"worker:0", "chief:0"})
 _SEVERAL = 2
 _ZONE_STEP = 900
 """Seconds; clocks of two time zones differ by a multiple of it."""
+_DAY = 86_400
+"""Seconds; a job that began as much later at the same time of day is the next night's."""
 _SAME_START = 5
 """Seconds by which two collections of one log may differ in the time of a process's start."""
 
@@ -83,10 +86,8 @@ def several_jobs(facts: pl.DataFrame) -> list[str]:
     processes began at different times. Directories per worker, host, kind of log or attempt do not meet
     these conditions, nor does a copy of a job.
     """
-    below: dict[str, list[str]] = {}
     directories = _directories(facts)
-    for name in directories:
-        below.setdefault(name.rpartition("/")[0], []).append(name)
+    below: dict[str, list[str]] = grouped((name.rpartition("/")[0], name) for name in directories)
     return _jobs_below("", below, directories)
 
 
@@ -161,4 +162,5 @@ def _are_separate(one: _Directory, other: _Directory) -> bool:
 def _differ(one: float, other: float) -> bool:
     """Return True if two times of a start are known, and are not the same one in two time zones."""
     apart = abs(one - other)
-    return apart < inf and min(apart % _ZONE_STEP, -apart % _ZONE_STEP) > _SAME_START
+    is_whole_step = min(apart % _ZONE_STEP, -apart % _ZONE_STEP) <= _SAME_START
+    return apart < inf and not (is_whole_step and apart < _DAY - _SAME_START)

@@ -14,6 +14,7 @@ from analyzer.model.log_template import template_of
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind
 from analyzer.storage.decompress import Chunks
+from analyzer.tables.grouping import grouped
 
 Lines = Mapping[int, list[str]]
 """Line number → texts; a progress bar leaves several on one line."""
@@ -45,10 +46,7 @@ def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int], bud
         return f"cannot be read: {error.strerror or error}"
     key = name.removeprefix(f"{source.name}#") if name != source.name else None
     wanted = [text for each in found if key in {None, each.key} for text in each.lines if text[0] in numbers]
-    texts: dict[int, list[str]] = {}
-    for line in lines(wanted):
-        texts.setdefault(line.number, []).append(line.text)
-    return texts
+    return grouped((line.number, line.text) for line in lines(wanted))
 
 
 def _streams_near(path: Path, numbers: set[int], budget: Budget) -> list[Stream]:

@@ -134,13 +134,14 @@ def test_two_copies_are_one_job(job: str, tmp_path: Path) -> None:
 
 
 def test_nightly_jobs_at_the_same_addresses_are_several(make_run: MakeRun) -> None:
-    """A service keeps its name and port from night to night; the processes are others."""
+    """A service keeps its name and port from night to night; the processes are others, at whatever time."""
     night = {f"mon/{name}": text for name, text in hosted("2026-11-20 09:14").items()}
     assert one_job(make_run(night | {name.replace("mon", "utc"): text for name, text in night.items()}))
     hours = {f"utc/{name}": text for name, text in hosted("2026-11-20 17:14").items()}
     assert one_job(make_run(night | hours))
-    other = {f"tue/{name}": text for name, text in hosted("2026-11-21 09:21").items()}
-    assert main([str(make_run(night | other)), "-o", "-"]) == 2
+    for minute in ("2026-11-21 09:21", "2026-11-21 09:14", "2026-11-27 09:14"):
+        other = {f"tue/{name}": text for name, text in hosted(minute).items()}
+        assert main([str(make_run(night | other)), "-o", "-"]) == 2
 
 
 def hosted(minute: str) -> dict[str, str]:
