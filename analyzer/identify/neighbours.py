@@ -27,11 +27,13 @@ def logs_on_host(sources: Sequence[NamedSource], stated: Statements) -> dict[str
                 servers.setdefault(host[1].lower(), set()).add(name)
     kernel_logs = [each for each in sources if each.is_log and is_kernel_log(each.name)]
     hosts = {host: min(logs) for host, logs in servers.items() if len(logs) == 1 and host not in _NO_HOSTS}
-    named = {
-        re.compile(rf"(?i)(?<![a-z0-9]){re.escape(host)}(?![a-z0-9])"): log for host, log in hosts.items()
-    }
     free = (each.name for each in kernel_logs if each.worker is None or is_numbered(each.name))
-    return {name: log for name in free for host, log in named.items() if host.search(name)}
+    return {name: log for name in free for host, log in hosts.items() if _names(name.lower(), host)}
+
+
+def _names(path: str, host: str) -> bool:
+    """Return True if a path has a host's name that is no part of a longer word."""
+    return host in path and re.search(rf"(?<![a-z0-9]){re.escape(host)}(?![a-z0-9])", path) is not None
 
 
 def logs_of_stem(sources: Sequence[NamedSource], logs: Iterable[str]) -> dict[str, str]:

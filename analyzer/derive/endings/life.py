@@ -140,7 +140,8 @@ def _seen_by_peers(lives: Collection[Life], facts: pl.DataFrame) -> set[str]:
         seen |= {life.worker for life in lives if life.row["leader"]}
     specs, trainers = cluster_specs(facts), [life for life in lives if life.row["trains"]]
     running = [life for life in trainers if life.stepped]
+    training = {life.worker for life in trainers}
     meeting = (life for life in running if life.row["serves"] or life.fact("replicas") not in {None, "1"})
     for spec in distinct(specs.get(life.worker, {}) for life in meeting):
-        seen |= tasks_of(spec) & {life.worker for life in trainers}
+        seen |= tasks_of(spec) & training
     return seen
