@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from math import inf
 from pathlib import Path
 
@@ -180,7 +181,7 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
             FORMATS[each].load()
 
     limit_polars_threads([*paths, *([arguments.against] if arguments.against else [])])
-    with ProgressBar() as progress:
+    with redirect_stdout(sys.stderr), ProgressBar() as progress:  # readers of packages may print
         options = AnalysisOptions(
             rules=tuple(map(rule_directory, arguments.rules)),
             packs=arguments.packs,

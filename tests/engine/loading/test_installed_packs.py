@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -70,6 +71,21 @@ def test_its_reader_takes_its_files(install: Install, tmp_path: Path) -> None:
         "worker-0.log": "",
     }
     assert reader_versions(found) == {"mwms-rules-acme": "1.2.0"}
+
+
+def test_what_its_reader_prints_is_no_part_of_the_report(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its rows count, and standard output stays JSON."""
+    journal = install() / "journal.py"
+    journal.write_text(journal.read_text() + "\n    print('read')\n")
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "acme-journal.txt").write_text("worker-1 drained: ECC errors\n")
+    main([str(run), "--format", "json", "-o", "-"])
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["sources"][0]["read"] == "complete"
+    assert "read\n" in printed.err
 
 
 def test_a_broken_rule_names_its_package(install: Install, few_rules: Path) -> None:
