@@ -48,7 +48,8 @@ def analyze(
 
     command = command_line(run.name, paths, options, pack.directories, baseline and baseline.name)
     document = diagnose_tables(run.name, tables, pack, baseline, command).document
-    document["made_with"]["versions"] |= reader_versions(run)
+    made = document["made_with"]
+    made["versions"] = {**made["versions"], **reader_versions(run)}
     if options.xprof_seconds:
         from analyzer.ingest.profiler.xprof import quoted
 

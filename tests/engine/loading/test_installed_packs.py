@@ -14,6 +14,7 @@ from analyzer.cli.analyze import main
 from analyzer.discover import discover, installed_readers, reader_versions
 from analyzer.engine import installed_packs, load_with_packs
 from analyzer.model.errors import RuleError, UsageError
+from analyzer.pipeline import analyze
 from analyzer.storage import extensions
 from tests.recordings import ROOT
 
@@ -64,13 +65,15 @@ def test_its_reader_takes_its_files(install: Install, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
     (run / "acme-journal.txt").write_text("worker-1 drained: ECC errors\n")
-    (run / "worker-0.log").touch()
+    (run / "worker-0.log").write_text("step 1 loss 0.5\n")
     found = discover([run], installed_readers())
     assert {source.name: source.reader for source in found.sources} == {
         "acme-journal.txt": "mwms_rules_acme.journal",
         "worker-0.log": "",
     }
     assert reader_versions(found) == {"mwms-rules-acme": "1.2.0"}
+    made = [analyze([where]).document["made_with"]["versions"] for where in (run, run / "worker-0.log")]
+    assert ["mwms-rules-acme" in versions for versions in made] == [True, False]
 
 
 def test_what_its_reader_prints_is_no_part_of_the_report(
