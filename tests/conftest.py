@@ -32,7 +32,9 @@ FIXTURE_COSTS = {
     "chromium": "browser",
     "postgres": "processes",
     "store": "processes",
+    "after_sixty_nights": "slow",
 }
+"""Fixture → marker of the tests that ask for it."""
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -190,6 +190,7 @@ def test_a_long_header_is_damage(form: int, tmp_path: Path) -> None:
     assert "a header of 2097" in found["job.tar.gz"]
 
 
+@pytest.mark.slow
 def test_what_lies_behind_the_budget_is_not_decompressed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

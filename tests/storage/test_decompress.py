@@ -127,6 +127,7 @@ def test_what_is_no_log_may_be_compressed_too(pack: Callable[[bytes], bytes], tm
     assert set(found["sources"]["read"].to_list()) == {"complete"}
 
 
+@pytest.mark.slow
 def test_a_few_bytes_never_expand_into_memory_at_once(tmp_path: Path) -> None:
     """Of bz2, 45 bytes can be 45 MB; the whole file would be held."""
     path = tmp_path / "log.bz2"

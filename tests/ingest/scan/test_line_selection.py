@@ -132,6 +132,7 @@ def test_of_many_logs_less_is_read_of_each() -> None:
     assert sampling_for([3000] * 10_000) == Sampling(1 << 10, 256, 2)
 
 
+@pytest.mark.slow
 def test_an_error_is_found_in_each_of_many_small_logs(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """The worker that raised, in the middle of one of 200 logs of 60 kB, of which parts are read."""
     steps = [f"step {n} loss 0.5" for n in range(4_000)]
