@@ -69,7 +69,7 @@ class Firing(NamedTuple):
             "subjects": {"count": len(self.subjects)},
             "others": listed(others),
             "victims": listed([each for each in others if self._failed(each, accusing)]),
-            "life": roster.lives.get(first, {}),
+            "life": roster.life(first),
             "job": roster.job(),
         }
         for name, signal in rule.signals.items():
@@ -95,7 +95,7 @@ class Firing(NamedTuple):
 
     def _failed(self, worker: str, accusers: Collection[str]) -> bool:
         """Return True if a worker failed because it lost a subject."""
-        ended = self.roster.lives[worker]["ended"]
+        ended = self.roster.endings[worker]["ended"]
         return ended == "aborted_by_peer" or (worker in accusers and ended != "finished")
 
     def _rows(self, signal: Signal, subject: str) -> Iterable[Row]:
@@ -103,7 +103,7 @@ class Firing(NamedTuple):
 
     def _evidence(self, values: Values) -> Iterator[Evidence]:
         for subject in self.subjects:
-            truth, life = self.truths[subject], self.roster.lives.get(subject, {})
+            truth, life = self.truths[subject], self.roster.life(subject)
             idle = self.rule.when.wanted - self.rule.when.supporting(truth)
             about = {"subject": subject or values["subject"], "subjects": {"count": 1}, "life": life}
             for name, signal in self.rule.signals.items():

@@ -11,6 +11,8 @@ from analyzer.model.run import Tables
 _OF_ALL = ("api.", "checkpoint.", "data.", "env.", "numeric.", "storage.", "user.")
 """Prefixes of causes that can affect all workers alike: code, data, storage, environment."""
 
+_OF_AN_END = ("worker", "seen", "ended", "exit_code", "no_exception")
+
 
 class Roster(NamedTuple):
     """The workers of the run and how they ended, for binding signals to workers."""
@@ -20,8 +22,10 @@ class Roster(NamedTuple):
     """The training workers in order, as keys: each is looked up often."""
     leader: str
     """Empty if unknown."""
-    lives: Mapping[str, Row]
-    """Worker → its row of `lifetimes`."""
+    endings: Mapping[str, Row]
+    """Worker → what its row of `lifetimes` says of its end."""
+    life: Callable[[str], Row]
+    """Returns a worker's whole row of `lifetimes`, of which thousands would take much memory; else empty."""
     job: Callable[[], Row]
     """Returns the summary of the job; only a rule that fires asks for it."""
     mixed: bool = False
@@ -30,13 +34,15 @@ class Roster(NamedTuple):
 
 def roster_of(tables: Tables) -> Roster:
     """Return the workers of the run, from its tables."""
-    workers = tables["workers"]
+    workers, lives = tables["workers"], tables["lifetimes"]
+    numbers = {worker: number for number, worker in enumerate(lives["worker"])}
     leader = workers.filter("leader")["worker"].to_list()
     return Roster(
         everyone=tuple(workers["worker"].to_list()),
         training=dict.fromkeys(workers.filter("trains")["worker"].to_list()),
         leader=leader[0] if leader else "",
-        lives={row["worker"]: row for row in tables["lifetimes"].iter_rows(named=True)},
+        endings={row["worker"]: row for row in lives.select(_OF_AN_END).iter_rows(named=True)},
+        life=lambda worker: lives.row(numbers[worker], named=True) if worker in numbers else {},
         job=lambda: tables["job"].row(0, named=True),
         mixed="several_workers" in tables["facts"]["key"],
     )
@@ -48,7 +54,7 @@ def blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[
     Only workers whose files show how they ended are compared. If there is only one, and the cause may have
     affected the others too, it is a suspect.
     """
-    seen = {worker for worker in roster.training if _shows_its_end(roster.lives.get(worker, {}))}
+    seen = {worker for worker in roster.training if _shows_its_end(roster.endings.get(worker, {}))}
     alike = len(seen) > 1 and seen <= set(workers)
     can_be_of_all = (rule.cause or "").startswith(_OF_ALL)
     alone = seen == set(workers) and can_be_of_all and _absent_may_share(rule, roster, seen)
@@ -66,6 +72,6 @@ def _shows_its_end(life: Row) -> bool:
 def _absent_may_share(rule: Rule, roster: Roster, seen: set[str]) -> bool:
     """Return True if a worker without files may have failed in the same way, by its exit code."""
     absent = [worker for worker in roster.training if worker not in seen]
-    codes = [roster.lives.get(worker, {}).get("exit_code") for worker in absent]
+    codes = [roster.endings.get(worker, {}).get("exit_code") for worker in absent]
     least = 0 if rule.verdict is Verdict.DEGRADED else 1
     return any(code is None or code >= least for code in codes)

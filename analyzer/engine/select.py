@@ -30,10 +30,11 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
                 found[rule.id][signal.name] = {}
             else:
                 by_table.setdefault(signal.table, []).append((rule.id, _key(signal), signal))
-    for table, signals in by_table.items():
-        numbers = _numbers(tables[table], {key: signal for _, key, signal in signals})
+    frames = [tables[table] for table in by_table]  # all before any row: making one takes much memory
+    for frame, signals in zip(frames, by_table.values(), strict=True):
+        numbers = _numbers(frame, {key: signal for _, key, signal in signals})
         wanted = sorted(set().union(*numbers.values()))
-        rows = dict(zip(wanted, tables[table][wanted].iter_rows(named=True), strict=True))
+        rows = dict(zip(wanted, frame[wanted].iter_rows(named=True), strict=True))
         for rule_id, key, signal in signals:
             own = (rows[number] for number in numbers[key])
             if signal.pattern:
