@@ -33,7 +33,7 @@ def _compared(kind: str, own: list[dict[str, Any]], *, whole: bool) -> Iterator[
         yield {
             "worker": row["worker"], "kind": _KINDS[kind], "source": row["source"], "line": row["line"],
             "value": _VALUES.get(row["digest"], row["digest"]),
-            "step": row["step"] + (kind != "own_loss"), "place": _place(kind, row),
+            "step": row["step"], "place": _place(kind, row),
             "first": known and row in bad and all(_was_finite_at(row["step"], o) for o in own if o != row),
             "everywhere": whole and len(bad) == len(own),
         }  # fmt: skip
