@@ -30,9 +30,10 @@ def misdirected_calls(records: pl.DataFrame, facts: pl.DataFrame, messages: Mess
 
 
 def _servers(facts: pl.DataFrame) -> Mapping[str, str]:
-    """Return task → address on which it says that its server listens, the last one."""
+    """Return task → address on which its server listens, for tasks that stated the same one at each start."""
     stated = facts.filter((pl.col("key") == "server_address") & pl.col("worker").is_not_null())
-    return dict(stated.select("worker", "value").iter_rows())
+    lasting = stated.group_by("worker").agg(pl.col("value").unique()).filter(pl.col("value").list.len() == 1)
+    return dict(lasting.explode("value").iter_rows())
 
 
 def _calls(

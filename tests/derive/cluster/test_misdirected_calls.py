@@ -59,3 +59,9 @@ def test_a_server_at_another_port_than_all_others_is_its_own_fault() -> None:
         ("worker:1", "worker:2", "worker:1")
     ]
     assert misdirected([server(0), failed], [server(1, 2322)]) == [(None, "worker:0", "worker:1")]
+
+
+def test_a_server_that_moved_between_two_starts_tells_nothing() -> None:
+    """It was called where it had listened before its restart."""
+    failed = says(NEW.format(port=2222), level="E", kind="cpp")
+    assert misdirected([server(0)], [server(1), server(1, 2322)], [server(2), failed]) == []
