@@ -43,6 +43,10 @@ def test_the_rank_among_the_fields_of_a_line_names_the_worker(
         ('{{"msg": "start", "worker_id": {}, "num_workers": 2}}', True),
         ("task={} loss of the auxiliary head", False),
         ("lost task {}, 2 workers are left", False),
+        ("waiting for worker {}, 2 replicas in all", False),
+        ("heartbeat ok worker_id={} workers=2", False),
+        ("I am worker {}, 2 workers", True),
+        ("step 3 of 9 task={} replicas=2", True),
     ],
 )
 def test_a_task_beside_how_many_there_are_names_the_worker(
