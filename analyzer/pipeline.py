@@ -94,9 +94,8 @@ def load_tables(run: RunDir, pack: RulePack, options: AnalysisOptions | None = N
     from analyzer.ingest.assembly import require_readable
 
     require_readable(run, read["sources"])
-    identified = identify(read, pack.messages)
-    require_one_job(run.name, identified["facts"])
-    return derive(identified, pack.messages)
+    require_one_job(run.name, read, pack.messages)
+    return derive(identify(read, pack.messages), pack.messages)
 
 
 def diagnose_tables(

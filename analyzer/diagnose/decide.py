@@ -110,6 +110,8 @@ def _caps(tables: Tables) -> Iterator[tuple[float, str]]:
         yield _CAP_UNREADABLE, f"{logs[0]} cannot be read"
     if old := tables["job"]["old_tensorflow"].item():
         yield _CAP_OLD, f"TensorFlow before 2.4 is read with less confidence ({old})"
+    if other_jobs := tables["workers"].filter(doubted="job")["doubt"].to_list():
+        yield _CAP_MISFILED, other_jobs[0]
     if _workers_beyond_budget(tables):
         yield _CAP_UNREAD, "files were left out"
 

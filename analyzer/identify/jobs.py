@@ -1,166 +1,138 @@
 """Rejects a directory that contains several jobs."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, combinations
-from math import inf
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import combinations
+from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.identify.claims import task_addresses
+from analyzer.identify import identify
+from analyzer.identify.job_evidence import (
+    ADDRESSES,
+    REPLICATION,
+    STARTS,
+    JobEvidence,
+    are_separate,
+    job_evidence,
+)
 from analyzer.model.errors import UsageError
-from analyzer.model.task_names import GUESSES, listed
+from analyzer.model.messages import Messages
+from analyzer.model.run import Tables
+from analyzer.model.task_names import listed, natural_order
 from analyzer.tables.grouping import grouped
 
-_ADDRESSES = ("server_address", "cluster_spec")
-_STARTS = (*_ADDRESSES, "process_banner")
-_LEADING = ("task", "own_device", "leader", "connected")
-_REPLICATION = ("replicas", "strategy")
-_FIRST = frozenset({"worker:0", "chief:0"})
 _SEVERAL = 2
-_ZONE_STEP = 900
-"""Seconds; clocks of two time zones differ by a multiple of it."""
-_DAY = 86_400
-"""Seconds; a job that began as much later at the same time of day is the next night's."""
-_SAME_START = 5
-"""Seconds by which two collections of one log may differ in the time of a process's start."""
-
-Process = tuple[str, int]
-"""(worker, attempt)."""
+_REST = "the other files"
 
 
-class _Directory(NamedTuple):
-    """What the logs below one directory state about their cluster."""
+class _Run(NamedTuple):
+    """The ingested tables of a run, and which of its sources state what."""
 
-    began: dict[Process, float]
-    """Process whose start is in the logs → time of the first statement about it; infinity if undated."""
-    known: set[Process]
-    """These processes, and those of stated clusters."""
-    addresses: set[str]
-    evidence: set[str]
-    """Reasons to take the directory for a whole job: a leader, a first task, addresses of a cluster."""
-    replicated: set[str]
-    """Workers that state how many replicas they train, or their strategy."""
-    guessed: set[str]
-    """Workers whose index is a guess."""
+    read: Tables
+    messages: Messages
+    starting: Mapping[str, str]
+    """Source with the start of a process → the worker that its name states, else the source."""
+    with_address: AbstractSet[str]
+    with_replication: AbstractSet[str]
 
-    @property
-    def on_one_machine(self) -> bool:
-        """Return True if the job is one process without a cluster, as with `MirroredStrategy`."""
-        return len(self.began) == 1 and not self.addresses and not self.evidence and bool(self.replicated)
+    def may_hold_a_job(self, sources: Collection[str]) -> bool:
+        """Return True if the sources have several processes, or one that may be a job on one machine."""
+        processes = {self.starting[source] for source in sources if source in self.starting}
+        alone = self.with_address.isdisjoint(sources) and not self.with_replication.isdisjoint(sources)
+        return len(processes) >= _SEVERAL or (bool(processes) and alone)
 
-    @property
-    def is_whole(self) -> bool:
-        """Return True if the directory may hold a whole job, and not only a part of one."""
-        led = self.evidence or any(worker == "chief:0" for worker, _ in self.began)
-        return self.on_one_machine or (bool(led) and len(self.began) >= _SEVERAL)
-
-    def with_first_index(self) -> "_Directory":
-        """Return the directory with the only process as its job's first one if its index is a guess."""
-        if not {worker for worker, _ in self.began} <= self.guessed:
-            return self
-        began = {("worker:0", attempt): time for (_, attempt), time in self.began.items()}
-        return self._replace(began=began, known={*began})
+    def evidence(self, sources: Collection[str]) -> JobEvidence:
+        """Return what the sources state about their job if they are all of it."""
+        parts = {
+            name: rows.filter(pl.col("source").is_in(sources)) if "source" in rows.columns else rows
+            for name, rows in self.read.items()
+        }
+        return job_evidence(identify(parts, self.messages))
 
 
-def require_one_job(name: str, facts: pl.DataFrame) -> None:
+def require_one_job(name: str, read: Tables, messages: Messages) -> None:
     """Check that the run holds only one job.
 
     Raises:
         UsageError: the run contains several jobs.
 
     """
-    if jobs := several_jobs(facts):
+    if jobs := several_jobs(read, messages):
         raise UsageError(
             f"{name}: these look like {len(jobs)} jobs: {listed(jobs)}; give one of them, "
             "or all of them to mwms-triage (if they are attempts of one job, call them attempt-1, attempt-2)"
         )
 
 
-def several_jobs(facts: pl.DataFrame) -> list[str]:
-    """Return the sub-directories that each contain a job; empty if all files may belong to one job.
+def several_jobs(read: Tables, messages: Messages) -> list[str]:
+    """Return the places of the jobs in the ingested tables; empty if all files may belong to one job.
 
-    Two directories side by side, at any depth, are two jobs if each may hold a whole one, at least two
-    processes occur in both (one, if either is a job on one machine), and they share no address or their
-    processes began at different times. Directories per worker, host, kind of log or attempt do not meet
-    these conditions, nor does a copy of a job.
+    Directories side by side, at any depth, are compared with each other, and with all files beside them that
+    are no job of their own. Each is identified as if it were all of the run: a part of a job, as a directory
+    for each worker, host, kind of log or attempt holds, has no leader or lacks tasks that its logs speak of.
+    Nor is a copy of a job another one.
     """
-    directories = _directories(facts)
-    below: dict[str, list[str]] = grouped((name.rpartition("/")[0], name) for name in directories)
-    return _jobs_below("", below, directories)
+    facts, names = read["facts"], dict(read["sources"].select("source", "worker").iter_rows())
+    starts, addresses, replication = (
+        {*facts.filter(pl.col("key").is_in(keys))["source"]} for keys in (STARTS, ADDRESSES, REPLICATION)
+    )
+    starting = {source: worker or source for source, worker in names.items() if source in starts}
+    return [*_jobs_in("", [*names], _Run(read, messages, starting, addresses, replication))]
 
 
-def _jobs_below(
-    place: str, below: Mapping[str, Sequence[str]], directories: Mapping[str, _Directory]
-) -> list[str]:
-    """Return the directories of the jobs in one directory; empty if it holds one job, or a part of one."""
-    inner = {name: _jobs_below(name, below, directories) for name in below.get(place, ())}
-    places = [each for name, jobs in inner.items() for each in jobs or [name] if directories[each].is_whole]
-    pairs = [pair for pair in combinations(places, 2) if _are_separate(*map(directories.__getitem__, pair))]
+def _jobs_in(place: str, sources: Sequence[str], run: _Run) -> dict[str, JobEvidence]:
+    """Return place → evidence for each job in one directory; empty if it holds one job, or a part of one."""
+    if not run.may_hold_a_job(sources):
+        return {}
+    within = grouped((_folder_in(place, source), source) for source in sources)
+    found: dict[str, JobEvidence] = {}
+    single: dict[str, Sequence[str]] = {}
+    for folder, own in within.items():
+        inner = _jobs_in(folder, own, run) if folder != place else {}
+        found |= inner
+        if not inner:
+            single[folder] = own
+    folders = {folder: own for folder, own in single.items() if folder != place and run.may_hold_a_job(own)}
+    parts = [source for folder, own in single.items() if folder not in folders for source in own]
+    if len(found) + len(folders) + run.may_hold_a_job(parts) < _SEVERAL:
+        return {}
+    others = f"{_REST} in {place}" if place else _REST
+    jobs = found | _whole_jobs(folders, parts, others, run)
+    places = sorted(jobs, key=lambda name: (name == others, natural_order(name)))
+    pairs = [pair for pair in combinations(places, 2) if are_separate(*map(jobs.__getitem__, pair))]
     apart = {name for pair in pairs for name in pair}
-    return _without_copies([name for name in places if name in apart], directories)
+    return _without_copies({name: jobs[name] for name in places if name in apart})
 
 
-def _without_copies(names: Iterable[str], directories: Mapping[str, _Directory]) -> list[str]:
-    """Return the directories, of several with the same job the first."""
-    found: list[str] = []
-    for name in names:
-        if all(_are_separate(directories[name], directories[other]) for other in found):
-            found.append(name)
+def _folder_in(place: str, source: str) -> str:
+    """Return the folder of a directory that a source is in; the directory itself if it is in none."""
+    depth = len(place) + 1 if place else 0
+    folder, inside, _ = source[depth:].partition("/")
+    return source[:depth] + folder if inside else place
+
+
+def _whole_jobs(
+    folders: Mapping[str, Sequence[str]], parts: Sequence[str], others: str, run: _Run
+) -> dict[str, JobEvidence]:
+    """Return name → evidence for each folder, and the `parts` beside them, that may be a whole job.
+
+    What may be none counts together, as the only such folder or as `others`.
+    """
+    groups = {**folders, others: parts}
+    evidence = {name: run.evidence(own) for name, own in groups.items() if run.may_hold_a_job(own)}
+    whole = {name: job for name, job in evidence.items() if job.is_whole}
+    rest = [source for name, own in groups.items() if name not in whole for source in own]
+    if whole and run.may_hold_a_job(rest):
+        single = [name for name in evidence if name not in whole]
+        whole[single[0] if len(single) == 1 else others] = run.evidence(rest)
+    return whole
+
+
+def _without_copies(jobs: Mapping[str, JobEvidence]) -> dict[str, JobEvidence]:
+    """Return the jobs, of several that are the same the first."""
+    found: dict[str, JobEvidence] = {}
+    for name, job in jobs.items():
+        if all(are_separate(job, other) for other in found.values()):
+            found[name] = job
     return found
-
-
-def _directories(facts: pl.DataFrame) -> Mapping[str, _Directory]:
-    """Return directory → its statements, for each directory with sources below it."""
-    keys = (*_STARTS, *_LEADING, *_REPLICATION, "attributed")
-    stated = facts.filter(pl.col("key").is_in(keys) & pl.col("worker").is_not_null())
-    places: dict[str, _Directory] = {}
-    for row in stated.iter_rows(named=True):
-        for name in _parents(row["source"]):
-            _add_statement(places.setdefault(name, _Directory({}, set(), set(), set(), set(), set())), row)
-    return places
-
-
-def _parents(source: str) -> Iterable[str]:
-    """Return the directories above a source, topmost first."""
-    return accumulate(source.split("/")[:-1], "{}/{}".format)
-
-
-def _add_statement(place: _Directory, row: Mapping[str, Any]) -> None:
-    key, worker = row["key"], row["worker"]
-    if key in _STARTS:
-        process = worker, row["attempt"]
-        time = inf if row["time"] is None else row["time"]
-        place.began[process] = min(place.began.get(process, inf), time)
-        place.known.add(process)
-    if key == "server_address":
-        place.addresses.add(row["value"])
-    elif key == "cluster_spec":
-        cluster = task_addresses(json.loads(row["value"]))
-        place.known.update((task, row["attempt"]) for task in cluster)
-        place.addresses.update(cluster.values())
-        place.evidence.update([*cluster.values()][1:])
-    elif key in {"leader", "connected"} or (key in _LEADING and row["value"] in _FIRST):
-        place.evidence.add(key)
-    elif key in _REPLICATION:
-        place.replicated.add(worker)
-    elif key == "attributed" and row["value"] in GUESSES:
-        place.guessed.add(worker)
-
-
-def _are_separate(one: _Directory, other: _Directory) -> bool:
-    if one.on_one_machine and other.on_one_machine:
-        one, other = one.with_first_index(), other.with_first_index()
-    least = 1 if one.on_one_machine or other.on_one_machine else _SEVERAL
-    if one.addresses and other.addresses and not one.addresses & other.addresses:
-        return len(one.known & other.known) >= least
-    both = one.began.keys() & other.began.keys()
-    return len(both) >= least and all(_differ(one.began[each], other.began[each]) for each in both)
-
-
-def _differ(one: float, other: float) -> bool:
-    """Return True if two times of a start are known, and are not the same one in two time zones."""
-    apart = abs(one - other)
-    is_whole_step = min(apart % _ZONE_STEP, -apart % _ZONE_STEP) <= _SAME_START
-    return apart < inf and not (is_whole_step and apart < _DAY - _SAME_START)

@@ -11,7 +11,6 @@ import pytest
 
 from analyzer.cli.analyze import main
 from analyzer.discover import discover
-from analyzer.identify import identify
 from analyzer.identify.jobs import several_jobs
 from analyzer.ingest import ingest
 from analyzer.pipeline import load_tables
@@ -127,6 +126,54 @@ def test_each_job_is_counted_however_deep_it_lies(tmp_path: Path) -> None:
     assert found_jobs(tmp_path, places) == ["x/a", "x/b", "y"]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("slurm-outside-a-step-tf215", "ratings-healthy"),
+        ("slurm-outside-a-step-tf215", "checkpoints-shared-tf215"),
+        ("slurm-outside-a-step-tf215", "missing-csv-tf217"),
+        ("index-twice-loguru-docker", "strategy-late-one"),
+        ("healthy-srun-tf211", "nan-loss"),
+        ("strategy-late-one", "healthy-goes-on-tf211"),
+    ],
+)
+def test_a_job_that_died_at_its_start_is_told_from_one_of_another_time(
+    one: str, other: str, tmp_path: Path
+) -> None:
+    """It has no leader and no addresses, but the other one has logs of all its tasks."""
+    assert found_jobs(tmp_path, {"a": one, "b": other}) == ["a", "b"]
+
+
+@pytest.mark.parametrize(("one", "other"), [("worker-killed", "nan-loss"), ("frozen-tf215", "worker-killed")])
+def test_a_finished_job_below_another_one(one: str, other: str, make_run: MakeRun) -> None:
+    """Files in a directory are compared with those in its sub-directories."""
+    run = make_run(files(one, "{name}") | files(other, "old/{name}"))
+    assert jobs_of(run) == ["old", "the other files"]
+
+
+def test_a_finished_job_below_another_one_in_a_directory(make_run: MakeRun) -> None:
+    """The message says where the other files are."""
+    run = make_run(files("worker-killed", "x/{name}") | files("nan-loss", "x/old/{name}"))
+    assert jobs_of(run) == ["x/old", "the other files in x"]
+
+
+def test_a_job_below_one_with_a_directory_for_each_worker(tmp_path: Path) -> None:
+    """The directories of the workers count together."""
+    places = {"old": "worker-killed"}
+    shutil.copytree(SAMPLES["healthy-estimator"], tmp_path, dirs_exist_ok=True)
+    assert found_jobs(tmp_path, places) == ["old", "the other files"]
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_copy_below_a_job_and_an_attempt_below_it_are_none_of_their_own(
+    job: str, make_run: MakeRun
+) -> None:
+    """A copy began at the same times; an attempt is named so."""
+    own = files(job, "{name}")
+    assert one_job(make_run(own | files(job, "old/{name}")))
+    assert one_job(make_run(own | files("worker-killed", "previous/{name}")))
+
+
 @pytest.mark.parametrize("job", ["mirrored-nan", "ratings-server-killed", "restarted-alone", "slurm-nan"])
 def test_two_copies_are_one_job(job: str, tmp_path: Path) -> None:
     """Its processes began at the same times in both."""
@@ -158,9 +205,14 @@ def found_jobs(root: Path, places: Mapping[str, str]) -> list[str]:
     """Place → sample run, copied there: the jobs that are found."""
     for place, job in places.items():
         shutil.copytree(SAMPLES[job], root / place / "run")
+    return jobs_of(root)
+
+
+def jobs_of(run: Path) -> list[str]:
+    """The jobs that are found in a directory."""
     rules = our_rules()
-    tables = ingest(discover([root]), rules.patterns, rules.messages)
-    return several_jobs(identify(tables, rules.messages)["facts"])
+    tables = ingest(discover([run]), rules.patterns, rules.messages)
+    return several_jobs(tables, rules.messages)
 
 
 def one_job(run: Path) -> bool:

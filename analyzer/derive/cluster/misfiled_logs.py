@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from math import inf
 from typing import Any
 
 import polars as pl
@@ -14,17 +16,33 @@ COPY, NAME, JOB = "copy", "name", "job"
 _MIN_GAP_SECONDS = 600.0
 """Minimum time between a log and all others for it to count as another run's."""
 
+_DAY = 86_400.0
+"""Seconds between a log and all others for it to be of another run, whatever it says."""
+
 _OF_LOGS = ("source", "worker", "bytes", "lines", "first_time", "last_time")
 
 Row = Mapping[str, Any]
 
 
 def misfiled(
-    sources: pl.DataFrame, rows: Sequence[Row], devices: Mapping[str, str]
+    sources: pl.DataFrame,
+    rows: Sequence[Row],
+    devices: Mapping[str, str],
+    met: AbstractSet[str] = frozenset(),
+    stepped: AbstractSet[str] = frozenset(),
 ) -> dict[str, dict[str, Any]]:
-    """Return worker → `doubted` and `doubt`; `devices` has the tasks whose devices logs name as their own."""
+    """Return worker → `doubted` and `doubt`.
+
+    `devices` has the tasks whose devices logs name as their own, `met` the tasks that another
+    one saw connect, and `stepped` those that made training steps.
+    """
     logs = sources.filter(kind="log").select(_OF_LOGS).drop_nulls("worker").to_dicts()
-    found = [*_of_other_jobs(logs, rows), *_of_other_names(rows, devices), *_copies(logs)]
+    found = [
+        *_of_other_times(logs, rows, met, stepped),
+        *_of_other_jobs(logs, rows),
+        *_of_other_names(rows, devices),
+        *_copies(logs),
+    ]
     return {worker: {"doubted": kind, "doubt": why} for worker, kind, why in found}
 
 
@@ -67,6 +85,40 @@ def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[s
             yield worker, JOB, f"no other log names {worker}, and its log is of another time"
 
 
+def _of_other_times(
+    logs: Sequence[Row], rows: Sequence[Row], met: AbstractSet[str], stepped: AbstractSet[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the workers whose logs are not of the time of most others; of two equal halves, those of both.
+
+    A worker may end before its peers begin, but not a day before, nor if one of these saw it connect, or both
+    made steps.
+    """
+    ran = _times(logs)
+    taking_part = {row["worker"] for row in rows if row["role"] != "evaluator"}
+    groups = _apart_in_time({worker: time for worker, time in ran.items() if worker in taking_part})
+    most = max(map(len, groups), default=0)
+    several = sum(len(group) == most for group in groups) > 1
+    for group in groups if len(groups) > 1 else ():
+        others = [worker for each in groups if each is not group for worker in each]
+        both_stepped = stepped if stepped & {*others} else set[str]()
+        for worker in group if len(group) < most or several else ():
+            on_other_day = _is_apart(ran[worker], [ran[peer] for peer in others], _DAY)
+            if on_other_day or worker in met or worker in both_stepped:
+                yield worker, JOB, f"the logs of {worker} and {others[0]} are of different times"
+
+
+def _apart_in_time(ran: Mapping[str, tuple[float, float]]) -> list[list[str]]:
+    """Return the workers in groups by time, at least 10 minutes apart."""
+    groups: list[list[str]] = []
+    end = -inf
+    for worker, (first, last) in sorted(ran.items(), key=lambda each: each[1]):
+        if first > end + _MIN_GAP_SECONDS:
+            groups.append([])
+        groups[-1].append(worker)
+        end = max(end, last)
+    return groups
+
+
 def _times(logs: Sequence[Row]) -> dict[str, tuple[float, float]]:
     """Return worker → first and last time of its logs; without those that have none."""
     dated = grouped((log["worker"], log) for log in logs if log["first_time"] is not None)
@@ -76,6 +128,9 @@ def _times(logs: Sequence[Row]) -> dict[str, tuple[float, float]]:
     }
 
 
-def _is_apart(own: tuple[float, float], others: Sequence[tuple[float, float]]) -> bool:
+def _is_apart(
+    own: tuple[float, float], others: Sequence[tuple[float, float]], least: float = _MIN_GAP_SECONDS
+) -> bool:
+    """Return True if a worker ran before or after all others, with `least` seconds in between."""
     first, last = min(first for first, _ in others), max(last for _, last in others)
-    return own[0] > last + _MIN_GAP_SECONDS or own[1] < first - _MIN_GAP_SECONDS
+    return own[0] > last + least or own[1] < first - least

@@ -52,7 +52,7 @@ def workers(
     doubles = _second_servers(stated, known)
     rows = [row | {"same_server": doubles.get(row["worker"])} for row in rows]
     devices = {task: own["own_device"] for task, own in stated.items() if "own_device" in own}
-    doubts = misfiled(sources, rows, devices)
+    doubts = misfiled(sources, rows, devices, _met(facts), stepped)
     return frame(
         "workers",
         [row | _cited(places.get(row["worker"], {}), row) | doubts.get(row["worker"], {}) for row in rows],
@@ -165,6 +165,12 @@ def _first_facts(facts: pl.DataFrame) -> dict[str, dict[str, str]]:
     for row in facts.iter_rows(named=True):
         found[row["worker"]].setdefault(row["key"], row["value"])
     return found
+
+
+def _met(facts: pl.DataFrame) -> set[str]:
+    """Return the tasks that the log of another one saw connect."""
+    seen = facts.filter((pl.col("key") == "connected") & (pl.col("worker") != pl.col("value")))
+    return {*seen["value"].drop_nulls()}
 
 
 def _places(

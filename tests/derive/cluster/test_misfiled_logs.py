@@ -28,9 +28,12 @@ def doubted(logs: list[dict[str, Any]], **columns: Any) -> dict[str, str]:
         }
         for each in logs
     ]
-    devices = columns.pop("devices", {})
+    devices, *seen = (columns.pop(key, {}) for key in ("devices", "met", "stepped"))
     rows[-1] |= columns
-    return {worker: row["doubted"] for worker, row in misfiled(pl.DataFrame(logs), rows, devices).items()}
+    return {
+        worker: row["doubted"]
+        for worker, row in misfiled(pl.DataFrame(logs), rows, devices, *map(set, seen)).items()
+    }
 
 
 def test_two_workers_with_one_file() -> None:
@@ -59,3 +62,16 @@ def test_a_log_that_lies_beside_those_of_another_job() -> None:
     assert doubted([*peers, old]) == {}
     assert doubted([*peers, late], known_by=FILES) == {}
     assert doubted([*peers, old], known_by=None, role="evaluator") == {}
+
+
+def test_two_logs_of_different_times() -> None:
+    """One saw the other connect, both made steps, or a day lies between them."""
+    logs = [log("worker:0", 10.1, 100.0), log("worker:1", 9_000.2, 9_100.1)]
+    both = {"worker:0": "job", "worker:1": "job"}
+    assert doubted(logs) == {}
+    assert doubted(logs, met=["worker:1"]) == {"worker:1": "job"}
+    assert doubted(logs, stepped=["worker:1"]) == {}
+    assert doubted(logs, stepped=["worker:0", "worker:1"]) == both
+    assert doubted([log("worker:0", 10.1, 100.0), log("worker:1", 90_000.2, 90_001.5)]) == both
+    near = [log("worker:0", 10.1, 100.0), log("worker:1", 300.2, 400.1)]
+    assert doubted(near, met=["worker:1"], stepped=["worker:0", "worker:1"]) == {}
