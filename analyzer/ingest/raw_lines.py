@@ -7,6 +7,7 @@ from pathlib import Path
 
 from analyzer.ingest.logs.collectors.streams import Stream, Style, below_headings, detect_style, split_streams
 from analyzer.ingest.logs.exports import entries_of
+from analyzer.ingest.logs.markdown import LARGEST_PASTE, fenced, unmarked
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import split_into_blocks
 from analyzer.model.budget import Budget
@@ -57,12 +58,20 @@ def _streams_near(path: Path, numbers: set[int], budget: Budget) -> list[Stream]
 
 
 def _blocks(path: Path, budget: Budget) -> tuple[Style | None, Iterator[bytes]]:
-    """Return the collector style of a log and its text in blocks; an export has one entry per line."""
+    """Return the collector style of a log and its text in blocks, as the log reader sees them.
+
+    An export has one entry per line; a paste has the lines that its programs printed, and is one block.
+    """
     entries = entries_of(path).lines
     encoded = (f"{entry}\n".encode(errors="replace") for entry in entries or ())
     blocks = split_into_blocks(Utf8(Chunks(path, budget)) if entries is None else encoded)
-    first = next(blocks, b"")
-    return detect_style(_text(first).split("\n")), chain([first], blocks)
+    first = b""
+    while len(first) <= LARGEST_PASTE and (block := next(blocks, b"")):
+        first += block
+    if len(first) > LARGEST_PASTE:
+        return detect_style(_text(first).split("\n")), chain([first], blocks)
+    bare = unmarked(_text(first).split("\n"))
+    return detect_style(fenced(bare)), iter(["\n".join(bare).encode()])
 
 
 def _numbered(file_blocks: Iterable[bytes], near: set[int], style: Style | None) -> Iterator[tuple[int, str]]:

@@ -146,3 +146,31 @@ def test_a_report_about_another_run_is_said_to_be(tmp_path: Path, capsys: pytest
     assert main([str(sample_run_named("nan-loss") / "run"), "--verify", str(made)]) == 1
     _, said = capsys.readouterr().out.splitlines()
     assert said == "The report is about worker-killed, not nan-loss. Give the run that it is about."
+
+
+LOG = "step 1 loss 0.5\n" + ERROR.format("'label'")
+TWO = "".join(f"[worker {worker}] {line}\n" for worker in (0, 1) for line in LOG.splitlines() * 2)
+
+
+@pytest.mark.parametrize(
+    "paste",
+    [
+        "".join(f"> {line}\n" for line in TWO.splitlines()),
+        "It says nothing.\n" * 60 + f"```\n{TWO}```\n",
+        LOG.replace(" ", "\N{NO-BREAK SPACE}"),
+        "".join(f"| 2026-11-17 12:30:37 | {line} |\n" for line in LOG.splitlines()),
+    ],
+    ids=["quotation", "block of code", "hard spaces", "table"],
+)
+def test_quotes_of_a_paste_are_verified(
+    paste: str, make_run: MakeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are those of its log, as the analysis read it."""
+    run = make_run({"paste.txt": paste})
+    made = report(run, tmp_path)
+    assert any(
+        "KeyError" in e["excerpt"] for f in json.loads(made.read_text())["findings"] for e in f["evidence"]
+    )
+    capsys.readouterr()
+    assert main([str(run), "--verify", str(made)]) == 0
+    assert " 0 of " not in capsys.readouterr().out
