@@ -14,7 +14,7 @@ from analyzer.redact import redact
 from analyzer.render.sanitize import one_line
 from analyzer.verify import Mismatch, Quote, lines_to_read, mismatches, quotes
 
-_OFFERED = re.compile(r"""<a id="diagnosis"[^>]* href='data:application/json,([^']*)'""")
+_OFFERED = re.compile(r"""<a id="diagnosis"[^>]{0,200} href='data:application/json,([^']*)'""")
 """Regex for the link in an HTML report that holds its diagnosis."""
 _MAX_TEXT = 160
 """Maximum number of characters printed of a quoted line."""

@@ -253,6 +253,14 @@ def long_line(run: Path) -> None:
     beside_a_log(run, "worker-1.log", (b"ERROR: nan " * 100_000 for _ in range(300)))
 
 
+def endless_rows(run: Path) -> None:
+    """Rows of tables with an endless cell: of a log service, and of containers."""
+    beside_a_log(run, "worker-1.log", [b"| 01-01 00:00:00 | step 1" + b" " * 900_000 + b"loss 0.5\n"])
+    heading = b"CONTAINER ID   IMAGE     COMMAND   CREATED   STATUS   PORTS     NAMES\n"
+    row = b"3f2a1b   seg:1   Exited (1) " + b"a" * 900_000 + b" worker-1\n"
+    (run / "docker-ps.txt").write_bytes(heading + row)
+
+
 def tf_config_of_10_000(run: Path) -> None:
     """Two logs beside a TF_CONFIG of 10,000 workers."""
     cluster = {"worker": [f"host-{number}:1234" for number in range(10_000)]}

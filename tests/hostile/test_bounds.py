@@ -36,6 +36,7 @@ FAST = [
     Case(attacks.large_json, says="brackets"),
     Case(attacks.compressed_json, says="brackets"),
     Case(attacks.aliases),
+    Case(attacks.endless_rows),
     Case(attacks.tar_of_long_names, says="a header of"),
     Case(attacks.tar_of_gnu_names, says="a header of"),
 ]

@@ -16,10 +16,8 @@ LARGEST_PASTE = 1_000_000
 _FENCE = lazy_regex(r"\s{0,3}(?:```+|~~~+)[\w+-]*$")
 _QUOTED = re.compile(r"^>(?!>| ?File \") ?")
 """Markdown's sign of a quotation; a prompt of Python and a frame of loguru begin alike."""
-_CELLS = re.compile(
-    r"^\s*\|[|\s]*(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d[.,\d]*\s*\| ?(?P<text>.*?)(?:\s+\|\s*)?$"
-)
-"""A row of a table copied from a log service; the time of the row is left out, for lines state their own."""
+_CELLS = re.compile(r"\s*\|[|\s]*(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d[.,\d]*\s*\| ?(?P<text>.*)$")
+"""Regex for a row of a table copied from a log service; lines state their own times, not only the table."""
 _INDENTED = 4
 """Minimum number of characters by which Markdown's blocks of code are indented."""
 _NO_YEAR = 1970
@@ -51,7 +49,8 @@ def fenced(lines: Sequence[str]) -> Sequence[str]:
 def _without_marks(line: str) -> str:
     line = line.replace("\N{NO-BREAK SPACE}", " ")
     if "|" in line and (row := _CELLS.match(line)):
-        return row["text"]
+        text, bar, rest = row["text"].rpartition("|")
+        return text.rstrip() if bar and text[-1:].isspace() and not rest.strip() else row["text"]
     if line[:1] not in {">", "`"}:
         return line
     bare = _QUOTED.sub("", line)

@@ -25,9 +25,7 @@ _HEADING = re.compile(
 )
 _RANK = re.compile(r"[\s|\"']*(?P<rank>\d{1,6})[\s|,;:=\"']+(?P<code>-?\d{1,3})[\s|\"']*$")
 _CONTAINERS = re.compile(r"CONTAINER ID +IMAGE +.*\bNAMES\s*$|NAME +IMAGE +COMMAND +SERVICE +")
-_CONTAINER = re.compile(
-    r"(?P<first>\S+) .*?(?:\bExited \((?P<code>\d{1,3})\)|[ \"]Up \w).*?(?P<last>\S+)\s*$"
-)
+_CONTAINER = re.compile(r"\S+ .*?(?:\bExited \((?P<code>\d{1,3})\)|[ \"]Up \w)")
 
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
@@ -51,11 +49,11 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
 
 def _read_containers(output: SourceRows, lines: Sequence[str]) -> None:
     """Read a table of containers: their names are in its last column, in the first of docker compose's."""
-    name = "first" if lines[0].startswith("NAME") else "last"
+    column = 0 if lines[0].startswith("NAME") else -1
     for number, line in enumerate(lines[1:], 2):
         if row := _CONTAINER.match(line):
             place = {"line": number, "excerpt": line.strip()[:MAX_EXCERPT_CHARS]}
-            _add_entry(output, place, row[name], row["code"] or "running")
+            _add_entry(output, place, line.split()[column], row["code"] or "running")
 
 
 def _add_entry(output: SourceRows, place: Mapping[str, object], name: str, code: str) -> bool:

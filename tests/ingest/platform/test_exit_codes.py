@@ -129,6 +129,13 @@ def test_tables_of_containers_state_their_exit_codes(name: str, tables_of: Table
     assert codes(tables_of({name: COMPOSE, **logs})) == [("worker:1", 1, "1")]
 
 
+def test_only_rows_with_a_state_count(tables_of: TablesOf) -> None:
+    """A container that was never started has no exit code; ends of lines do not matter."""
+    created = '5d1c7e   seg:1     "python bars.py"   3 minutes ago   Created             worker-2\n'
+    found = codes(tables_of({"docker-ps.txt": (DOCKER + created).replace("\n", "\r\n")}))
+    assert found == [("worker:1", 1, "-9"), ("worker:0", 1, "running")]
+
+
 def test_a_container_is_that_of_the_log_with_its_name(tables_of: TablesOf) -> None:
     """Names of containers seldom have a role."""
     files = {"docker-ps.txt": DOCKER.replace("worker-1", "seg-z").replace("worker-0", "seg-x")}
