@@ -207,7 +207,6 @@ def test_the_end_of_a_lane_is_told_whole() -> None:
 _TWO_REPORTS = """
 import json, shutil, sys
 from analyzer.render import render
-from analyzer.render.page.template import unbroken_options
 document = json.load(sys.stdin)
 render(document, "html")
 shutil.rmtree(sys.argv[1])
