@@ -11,6 +11,9 @@ from analyzer.identify.claims import Claim, Cluster, task_addresses
 from analyzer.identify.remote_tasks import RemoteTasks
 from analyzer.model.task_names import Basis, in_order
 
+_ROLE_WORD = re.compile(r"^(?P<before>(?!.*train(?:ing)?(?![a-z])).*[^a-z])?(?P<role>ps|eval|evaluator)[^a-z]*$")
+"""Regex for a name that ends with the word for a role; `train_eval` is what a script does, and not its role."""
+
 
 def free_tasks(
     taken: AbstractSet[str], logs: int, clusters: Sequence[Cluster], connected: AbstractSet[str]
@@ -73,14 +76,16 @@ def next_free(
 
 
 def role_by_name(logs: Sequence[str], listed: AbstractSet[str]) -> str:
-    """Return the role that a log is named after, as `ps.log` and `job-eval.log` are; else `worker`.
+    """Return the role that a log is named after: `ps` for `ps.log`, `evaluator` for `eval.log`, else `worker`.
 
-    A cluster lists its parameter servers, but not its evaluator.
+    A word at the end of a longer name, as in `job-eval.log`, counts if the cluster is known: it lists its
+    parameter servers, and one with a chief may have an evaluator, which no cluster lists.
     """
-    words = {word for log in logs for word in re.split(r"[^a-z]+", PurePosixPath(log).stem.lower())}
-    if words & {"evaluator", "eval"} and (not listed or "chief:0" in listed):
-        return "evaluator"
-    return "ps" if "ps" in words and (not listed or "ps:0" in listed) else "worker"
+    found = (_ROLE_WORD.search(PurePosixPath(log).stem.lower()) for log in logs)
+    words = {word["role"] for word in found if word and (listed or not word["before"])}
+    if "ps" in words and (not listed or "ps:0" in listed):
+        return "ps"
+    return "evaluator" if words - {"ps"} and (not listed or "chief:0" in listed) else "worker"
 
 
 def _free_index(role: str, first: int, *taken: AbstractSet[str]) -> int:

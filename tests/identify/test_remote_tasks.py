@@ -40,6 +40,12 @@ def test_a_log_named_after_the_evaluation_is_the_evaluator_s(
     assert workers_of(make_run(logs))["job-eval.log"] == worker
 
 
+@pytest.mark.parametrize("name", ["train_eval", "train-and-eval", "model-eval", "eval-gpu-a", "lists-of-ps"])
+def test_what_a_script_does_is_no_role(name: str, make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """Nothing else shows that the job has one."""
+    assert workers_of(make_run({f"{name}.log": LINE})) == {f"{name}.log": "worker:0"}
+
+
 def test_the_silent_log_is_of_the_task_that_all_others_lost(
     make_run: Callable[[Mapping[str, str]], Path],
 ) -> None:
