@@ -11,8 +11,10 @@ from analyzer.identify.claims import Claim, Cluster, task_addresses
 from analyzer.identify.remote_tasks import RemoteTasks
 from analyzer.model.task_names import Basis, in_order
 
-_ROLE_WORD = re.compile(r"^(?P<before>(?!.*train(?:ing)?(?![a-z])).*[^a-z])?(?P<role>ps|eval|evaluator)[^a-z]*$")
-"""Regex for a name that ends with the word for a role; `train_eval` is what a script does, and not its role."""
+_ROLE_WORD = re.compile(
+    r"^(?P<before>(?!.*train(?:ing)?(?![a-z])).*[^a-z])?(?P<role>ps|eval|evaluator)[^a-z]*$"
+)
+"""Regex for a name that ends with the word for a role; `train_eval` says what a script does, not its role."""
 
 
 def free_tasks(
@@ -76,7 +78,7 @@ def next_free(
 
 
 def role_by_name(logs: Sequence[str], listed: AbstractSet[str]) -> str:
-    """Return the role that a log is named after: `ps` for `ps.log`, `evaluator` for `eval.log`, else `worker`.
+    """Return the role that a log is named after, as `ps.log` and `eval.log` are; else `worker`.
 
     A word at the end of a longer name, as in `job-eval.log`, counts if the cluster is known: it lists its
     parameter servers, and one with a chief may have an evaluator, which no cluster lists.
