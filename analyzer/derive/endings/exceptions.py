@@ -93,12 +93,16 @@ def _disown_broken_connections(
     rows: Sequence[dict[str, Any]], wording: _Wording, facts: pl.DataFrame, sources: pl.DataFrame
 ) -> None:
     """Set `own` to false, in place, for broken connections that the end of another worker explains."""
-    own = [row for row in rows if row["own"]]
-    broken = [row for row in own if wording.broken_connection.begins(f"{row['type']}: {row['message']}")]
+    broken: list[dict[str, Any]] = []
+    raised: set[str | None] = set()
+    for row in rows:
+        if row["own"] and wording.broken_connection.begins(f"{row['type']}: {row['message']}"):
+            broken.append(row)
+        elif row["own"]:
+            raised.add(row["worker"])
     if not broken:
         return
-    ended, by_scheduler = ended_from_outside(facts, sources), ended_by_scheduler(facts)
-    ended = ended | {row["worker"] for row in own if row not in broken}
+    by_scheduler, ended = ended_by_scheduler(facts), raised | ended_from_outside(facts, sources)
     for row in broken:
         row["own"] = not (by_scheduler or ended - {row["worker"]})
 

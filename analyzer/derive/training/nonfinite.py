@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.tables.builders import frame
 
 Row = Mapping[str, Any]
@@ -17,10 +18,11 @@ _VALUES = {"nan": "NaN", "inf": "infinite", "-inf": "infinite"}
 def nonfinite(checksums: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
     """Return one row per worker and kind, from the latest process of the worker that states it."""
     trainers = {*workers.filter("trains")["worker"]}
-    known = checksums.filter(pl.col("kind").is_in(list(_KINDS)) & pl.col("worker").is_not_null())
+    known = checksums.filter(pl.col("kind").is_in(list(_KINDS))).drop_nulls("worker")
+    known = known.sort("time", maintain_order=True)
     rows: list[Row] = []
     for kind in _KINDS:
-        own = known.filter(pl.col("kind") == kind).sort("time").unique("worker", keep="last").sort("worker")
+        own = known.filter(kind=kind).unique("worker", keep="last").sort("worker")
         rows += _compared(kind, own.to_dicts(), whole={*own["worker"]} >= trainers)
     return frame("nonfinite", rows)
 
@@ -28,21 +30,18 @@ def nonfinite(checksums: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
 def _compared(kind: str, own: list[dict[str, Any]], *, whole: bool) -> Iterator[dict[str, Any]]:
     """Yield the rows of one kind; unless `own` has every worker (`whole`), no loss is first."""
     known = len(own) > 1 and whole if kind == "own_loss" else True
-    bad = [row for row in own if row["digest"] != _FINITE]
+    bad = {row["worker"] for row in own if row["digest"] != _FINITE}
+    last_finite = {row["worker"]: row["step"] - (row["worker"] in bad) for row in own}
+    of_others = range_of_others(last_finite)
     for row in own:
+        worker, step = row["worker"], row["step"]
+        alone = worker in bad and of_others.get(worker, (step, step))[0] >= step
         yield {
-            "worker": row["worker"], "kind": _KINDS[kind], "source": row["source"], "line": row["line"],
+            "worker": worker, "kind": _KINDS[kind], "source": row["source"], "line": row["line"],
             "value": _VALUES.get(row["digest"], row["digest"]),
-            "step": row["step"], "place": _place(kind, row),
-            "first": known and row in bad and all(_was_finite_at(row["step"], o) for o in own if o != row),
-            "everywhere": whole and len(bad) == len(own),
+            "step": step, "place": _place(kind, row),
+            "first": known and alone, "everywhere": whole and len(bad) == len(own),
         }  # fmt: skip
-
-
-def _was_finite_at(step: int, row: Row) -> bool:
-    """Return True if a worker's loss or batch was finite at a step, as far as it is known."""
-    last_finite = row["step"] if row["digest"] == _FINITE else row["step"] - 1
-    return bool(last_finite >= step)
 
 
 def _place(kind: str, row: Row) -> str:

@@ -27,11 +27,11 @@ def facts(diagnosis: Json) -> dict[str, Any]:
     columns = [f for f in found if not f["equal"] and f not in own]
     usual = [_usual(list(f["values"].values())) for f in columns]
     rows = [_row(w, columns, usual) for w in _workers(columns)]
-    outliers = [row for row in rows if len(rows) <= MAX_ROWS or any(cell["odd"] for cell in row["cells"])]
+    shown = [len(rows) <= MAX_ROWS or any(cell["odd"] for cell in row["cells"]) for row in rows]
     return {
         "columns": columns,
-        "outliers": outliers,
-        "typical": [row for row in rows if row not in outliers],
+        "outliers": [row for row, is_shown in zip(rows, shown, strict=True) if is_shown],
+        "typical": [row for row, is_shown in zip(rows, shown, strict=True) if not is_shown],
         "equal": [
             (f["label"], next(iter(f["values"].values()), ""), len(f["values"])) for f in found if f["equal"]
         ],

@@ -26,8 +26,9 @@ def trace(diagnosis: Json) -> dict[str, Any] | None:
         return None
     blamed = blamed_workers(diagnosis)
     bars = [_row(t, t["worker"] in blamed) for t in traced]
-    rows = [row for row in bars if len(bars) <= _MAX_ROWS or row["blamed"] or _delays(row["item"])]
-    typical = [row for row in bars if row not in rows]
+    shown = [len(bars) <= _MAX_ROWS or row["blamed"] or _delays(row["item"]) for row in bars]
+    rows = [row for row, is_shown in zip(bars, shown, strict=True) if is_shown]
+    typical = [row for row, is_shown in zip(bars, shown, strict=True) if not is_shown]
     before = "Before the job hung: " if str(diagnosis["cause"]).startswith("hang.") else ""
     return {"rows": rows, "typical": typical, "summary": before + _summary(traced), "width": BAR}
 
