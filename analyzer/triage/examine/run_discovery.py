@@ -184,6 +184,8 @@ def _has_names_of_run(storage: Storage, place: str, listing: Listing) -> bool:
     parts = {folder for folder in listing.folders if _is_part(folder)}
     if parts or any(map(_names_repeated_task, listing.folders)):
         parts |= {folder for folder in listing.folders if _is_recorded_task(storage, place, folder)}
+    if len(parts) < _MIN_PARTS:  # asking for their content takes a request for each
+        return False
     if sum(has_content(each, each.lower() in _PART_NAMES) for each in parts) < _MIN_PARTS:
         return False
     return not any(has_content(folder) for folder in listing.folders if folder not in parts)

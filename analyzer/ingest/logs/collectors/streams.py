@@ -47,7 +47,10 @@ def _timestamped_line(line: str) -> CollectedLine | None:
 
 def _json_line(line: str) -> CollectedLine | None:
     """Parse a line that is one JSON object, of a log service, journald or the program itself."""
-    entry = structured.parse(line)
+    return _collected(structured.parse(line))
+
+
+def _collected(entry: structured.Entry | None) -> CollectedLine | None:
     if entry is None or not structured.is_log_entry(entry):
         return None
     key, partial = _origin(entry), "P" in {str(entry.get("_p")), str(entry.get("logtag"))}
@@ -58,12 +61,10 @@ def _json_line(line: str) -> CollectedLine | None:
 
 def _json_of_hosts(line: str) -> CollectedLine | None:
     """Parse an entry that names its host, of an export of several: a pod or a host is a stream."""
-    entry, collected = structured.parse(line), _json_line(line)
-    host = next((entry[key] for key in _HOST_KEYS if key in entry), None) if entry else None
-    named = _name(host)
-    if not collected or not isinstance(named, str):
-        return None
-    return collected._replace(key=collected.key or storable(named))
+    entry = structured.parse(line) or {}
+    host = _name(next((entry[key] for key in _HOST_KEYS if key in entry), None))
+    collected = _collected(entry) if isinstance(host, str) else None
+    return collected and collected._replace(key=collected.key or storable(str(host)))
 
 
 def _docker_line(line: str) -> CollectedLine | None:
