@@ -44,7 +44,7 @@ from analyzer.identify.statements import HOST, NamedSource, Statement, Statement
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
-from analyzer.model.task_names import Basis, in_order, is_kernel_log, is_numbered, without_attempt
+from analyzer.model.task_names import Basis, in_order, is_kernel_log, is_numbered, split_task, without_attempt
 from analyzer.tables.grouping import grouped
 
 _OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at")
@@ -131,8 +131,9 @@ def _without_host_numbers(
 ) -> list[NamedSource]:
     """Return the sources without the numbers in logs' names if these are of hosts, as in `node21.log`.
 
-    They are if the logs speak of as many tasks, counted from 0, or of half of those and no other, and of none
-    that has such a number; or if as many logs say that they are the tasks from 0.
+    They are if the logs speak of as many tasks, counted from 0, and of none that has such a number; or if as
+    many logs say that they are the tasks from 0. Half of those tasks, and no other, are enough if the numbers
+    are too high for indices: of most tasks below the highest one, nothing is known.
     """
     logs = {
         each.name: each.worker
@@ -143,9 +144,10 @@ def _without_host_numbers(
     tasks = {task for cluster in clusters for task in task_addresses(cluster)} | remote([*logs])
     tasks |= {fact.value for fact in stated_by(logs, stated) if fact.key in {"connected", "awaits"}}
     first = {f"worker:{index}" for index in range(len(numbers))}
-    spoken_of = tasks >= first or (tasks <= first and len(tasks) >= max(2, len(first) / 2))
+    highest = max((split_task(worker)[1] for worker in numbers), default=0)
+    half = tasks <= first and len(tasks) >= max(2, len(first) / 2) and highest >= 2 * len(tasks | numbers)
     said = {claim.worker for name in logs if (claim := claim_of([name], stated, clusters))}
-    by_number = tasks.isdisjoint(numbers) and spoken_of
+    by_number = tasks.isdisjoint(numbers) and (tasks >= first or half)
     by_words = said == first != numbers and not from_one(numbers)
     of_hosts = len(numbers) > 1 and (by_number or by_words)
     return [each._replace(worker=None) if of_hosts and each.name in logs else each for each in sources]

@@ -87,6 +87,16 @@ def test_hosts_with_gaps_between_their_numbers(
     assert of_hosts or found == ["worker:14", "worker:15", "worker:17"]
 
 
+def test_numbers_of_hosts_may_follow_those_of_lost_tasks(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Each log lost one of the two tasks whose logs are missing."""
+    lost = {"node2.log": 0, "node3.log": 1, "node4.log": 0}
+    run = make_run({name: LOST.format(task) + LINE for name, task in lost.items()})
+    found = load_tables(discover([run]), our_rules())["sources"]["worker"].to_list()
+    assert found == ["worker:2", "worker:3", "worker:4"]
+
+
 @pytest.mark.parametrize(("tasks", "of_hosts"), [((0, 1, 2), True), ((0, 2, 5), False)])
 def test_logs_that_say_their_tasks_are_not_numbered_by_their_hosts(
     tasks: tuple[int, ...], of_hosts: bool, make_run: Callable[[Mapping[str, str]], Path]
