@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
-from recorded import RECORDER, Recorder
+from recorded import RECORDER, Recorder, Recording
 
 pytestmark = [pytest.mark.tensorflow, pytest.mark.processes, pytest.mark.xdist_group("tensorflow")]
 PROGRAM = str(Path(__file__).with_name("programs.py"))
@@ -154,30 +154,38 @@ else:
 """
 
 
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("kind", ["bad", "good"])
-def test_the_own_loss_under_fit_is_read_until_it_is_not_finite(recorder: Recorder, kind: str) -> None:
-    """Of either replica, with the batch; at the end where it stays finite."""
-    recorder.run(sys.executable, "-c", NOT_FINITE, "fit", kind, options=["--check-finite"])
+def checked_for_finite_values(recorder: Recorder, loop: str, kind: str) -> Recording:
+    """Recording of `NOT_FINITE`, in which no part of the recorder failed."""
+    recorder.run(sys.executable, "-c", NOT_FINITE, loop, kind, options=["--check-finite"])
     recording = recorder.recording()
     recording.check()
-    (loss,) = recording.events("own_loss")
-    place = loss["epoch"], loss["batch"], loss["step"]
-    assert place == ((2, 4, 14) if kind == "bad" else (3, 10, 30))
-    assert loss["value"] == ("nan" if kind == "bad" else "finite")
     assert recording.events("recorder_failed") == []
+    return recording
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("kind", ["bad", "good"])
-def test_the_first_batch_that_is_not_finite_is_named(recorder: Recorder, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "place", "value"), [("bad", (2, 4, 14), "nan"), ("good", (3, 10, 30), "finite")]
+)
+def test_the_own_loss_under_fit_is_read_until_it_is_not_finite(
+    recorder: Recorder, kind: str, place: tuple[int, ...], value: str
+) -> None:
+    """Of either replica, with the batch; at the end where it stays finite."""
+    (loss,) = checked_for_finite_values(recorder, "fit", kind).events("own_loss")
+    assert (loss["epoch"], loss["batch"], loss["step"]) == place
+    assert loss["value"] == value
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("kind", "bad"), [("bad", [(0, 13, "inf")]), ("good", [])])
+def test_the_first_batch_that_is_not_finite_is_named(
+    recorder: Recorder, kind: str, bad: list[tuple[int, int, str]]
+) -> None:
     """Of all batches, not of the first eight; of all replicas."""
-    recorder.run(sys.executable, "-c", NOT_FINITE, "loop", kind, options=["--check-finite"])
-    recording = recorder.recording()
-    recording.check()
+    recording = checked_for_finite_values(recorder, "loop", kind)
     found = [(row["iterator"], row["index"], row["value"]) for row in recording.events("nonfinite_batch")]
-    assert found == ([(0, 13, "inf")] if kind == "bad" else [])
-    assert recording.events("batch") == recording.events("recorder_failed") == []
+    assert found == bad
+    assert recording.events("batch") == []
 
 
 @pytest.mark.timeout(300)

@@ -77,131 +77,17 @@ def test_a_right_rule_is_taken(tmp_path: Path) -> None:
     assert [rule.id for rule in load([tmp_path]).rules] == ["mine"]
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong", "line", "says"),
-    [
-        ("when: killed", "whem: killed", 14, "`whem` is no key of a rule; did you mean `when`"),
-        ("title: A worker", "id: again\ntitle: A worker", 2, "`id` is given twice"),
-        ("table: lifetimes", "table: lives", 7, "`lives` is no table; did you mean"),
-        ("{signal: 9}", "{sygnal: 9}", 8, "`sygnal` is no column of lifetimes; did you mean `signal`"),
-        ("{signal: 9}", "{signal: nine}", 8, "is to be a whole number or a list or a mapping, not `nine`"),
-        (
-            "{signal: 9}",
-            "{signal: {over: 9}}",
-            8,
-            "`over` is no test of a column of type int; did you mean `above`",
-        ),
-        ("of: subject", "of: object", 9, "`object` is no scope"),
-        ('any_of: ["Killed"]', 'any_of: ["Kil"]', 12, "shorter than 4 characters"),
-        ("21127 Killed", "21127 Dead", 13, "the example holds none of"),
-        ("killed and not said", "killed and said and done", 14, "`done` is no signal of this rule"),
-        ("killed and not said", "killed and (not said", 14, "not closed"),
-        (
-            "cause: peer.killed",
-            "cause: peer.eaten",
-            4,
-            "`peer.eaten` is no cause that `mwms-rules causes` lists or a `causes.yaml` in this directory adds; ",
-        ),
-        ("when: killed and not said", "when: {all: [killed]}", 14, "`when` is to be a text: names of"),
-        ("{life.step}", "{life.hostt}", 17, "`hostt` is no column of lifetimes (docs/tables.md lists"),
-        ("{life.step}", "{said.stop}", 17, "`stop` is no column of matches and no group of its regex"),
-        ('any_of: ["Killed"]', 'any_of: ["Killed"]\n      regex: "(Kil"', 13, "invalid regex: missing )"),
-        (
-            "of: subject",
-            "of: subject\n    log: {any_of: Killed, example: Killed}",
-            6,
-            "takes `table` or `log`, and not two",
-        ),
-        (
-            "{base: possible}",
-            "0.8",
-            16,
-            "`confidence` is to be one of weak, possible, likely, strong, certain or a mapping, not `0.8`",
-        ),
-        (
-            "blame: subject",
-            "blame: subject\naction: {retry: no}",
-            16,
-            "`no`, which YAML reads as false, is no word for `retry`",
-        ),
-        (
-            "title: A worker was killed",
-            'title: "A worker was killed',
-            2,
-            "close the quotes: the text that begins here goes on to line 12",
-        ),
-        ("\nsummary:", "\n summary:", 17, "indent this line as its neighbours"),
-        ("fires: false", "fires: true", 18, "one that stays quiet"),
-        ("title: A worker was killed", "title: !!python/name:os.system A", 2, "is not allowed"),
-        ("title: A worker was killed", "title: [a", 3, "expected"),
-        ("{signal: 9}", "{signal: {contains: S}}", 8, "`contains` is no test of a column of type int"),
-        ("{signal: 9}", "{sure: {matches: t}}", 8, "`matches` is no test of a column of type bool"),
-        ("{signal: 9}", "{ended: {above: 1}}", 8, "`above` is no test of a column of type text"),
-        ("{signal: 9}", "{ended: {contains: []}}", 8, "needs 1 or more entries, not 0"),
-        ("{signal: 9}", "{signal: {at_least: [1, 2]}}", 8, "is to be a whole number, not `[1, 2]`"),
-        ("{signal: 9}", "{signal: {known: 'no'}}", 8, "is to be true or false, not `no`"),
-        ("{signal: 9}", "{ended: {matches: 3}}", 8, "`matches` is to be a text, not `3`"),
-        (
-            "{signal: 9}",
-            "{ended: signl}",
-            8,
-            "`signl` is no value of `ended` of lifetimes; did you mean `signal`",
-        ),
-        ("{signal: 9}", "{ended: [signal, exit]}", 8, "`exit` is no value of `ended` of lifetimes"),
-        ("{signal: 9}", "{ended: {not: [finishd]}}", 8, "`finishd` is no value of `ended` of lifetimes"),
-        ("{signal: 9}", "{signal: {}}", 8, "needs 1 or more entries, not 0"),
-        ("{signal: 9}", "{signal: 010}", 8, "`010` is no number as YAML spells it here"),
-        ("{signal: 9}", "{signal: 12:30:45}", 8, "`12:30:45` is no number as YAML spells it here"),
-        ("{signal: 9}", "{signal: .inf}", 8, "`.inf` is no number as YAML spells it here"),
-        ("base: possible", "base: 0.5", 16, "`0.5` is no level of confidence; there are certain"),
-        (
-            "base: possible",
-            "base: posible",
-            16,
-            "`posible` is no level of confidence; did you mean `possible`",
-        ),
-        (
-            "base: possible",
-            "base: weak, raise: {kiled: likely}",
-            16,
-            "`kiled` is no signal of this rule; did",
-        ),
-        (
-            "of: subject",
-            "of: subject\n    kind: absence",
-            15,
-            "rests on an absence, `killed`, and no `refuted_by`",
-        ),
-        (
-            "blame: subject",
-            "blame: subject\nrefuted_by: [sayd]",
-            16,
-            "`sayd` is no signal of this rule; did you mean",
-        ),
-        ("{signal: 9}", "{signal: {above: 9}}", 6, "compares with a number and gives no `basis`"),
-        ("of: subject", "of: subject\n    at_least: 0", 10, "`0` is less than 1"),
-        ("    log:\n", "    log: &log\n      levels: *log\n", 12, "an alias stands for a text"),
-        ('any_of: ["Killed"]', 'any_of: ["Killed"]\n      levels: [[W]]', 13, "is no level"),
-        ('any_of: ["Killed"]', "any_of: [Killed]\n      regex: (?P<worker>K)illed", 13, "group `worker`"),
-        ('any_of: ["Killed"]', "any_of: [Killed]\n      regex: (?P<count>K)illed", 13, "group `count`"),
-        (
-            "blame: subject",
-            "blame: subject\nexplains: [nosuchcause]",
-            16,
-            "`nosuchcause` is no rule and no cause",
-        ),
-        ("blame: subject", "blame: subject\nexplains: [mine, peer.*, pear.*]", 16, "`pear.*` is no rule"),
-        (
-            "blame: subject",
-            "blame: subject\ndespite_finish: perhaps",
-            16,
-            "is to be true or false, not `perhaps`",
-        ),
-        ("    expect: {fires: true}", "    expect: {fires: true, culprits: [one]}", 22, "`one` is no worker"),
-        ("when: killed and not said", "when: " + "(" * 9_000 + "killed", 14, "nested too deeply"),
-        ("{signal: 9}", "[" * 2_000 + "]" * 2_000, 1, "nested too deeply"),
-    ],
-)
+NESTED = [
+    ("when: killed and not said", f"when: {'(' * 9_000}killed", 14),
+    ("{signal: 9}", "[" * 2_000 + "]" * 2_000, 1),
+]
+FAULTS = [
+    *yaml.safe_load(Path(__file__).with_name("faults.yaml").read_text(encoding="utf-8")),
+    *((right, wrong, line, "nested too deeply") for right, wrong, line in NESTED),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "line", "says"), FAULTS)
 def test_a_fault_is_named_with_file_and_line(
     right: str, wrong: str, line: int, says: str, tmp_path: Path
 ) -> None:

@@ -31,6 +31,9 @@ _OPERANDS = st.sampled_from(
         ["x"],
         ["x", 1],
         [[1]],
+        "finished",
+        ["finished", "signal"],
+        ["training", "finished"],
     ]
 )
 
