@@ -86,11 +86,13 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
 
 
 def _in_order_of_attempts(scalars: pl.DataFrame) -> pl.DataFrame:
-    shown = pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS)
-    values = scalars.filter(shown)
-    if values["attempt"].fill_null(1).is_sorted():
+    """Return the measured values of all workers; those of a worker's later attempts follow its earlier ones."""
+    values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS))
+    attempt = pl.col("attempt").fill_null(1)
+    falls_back = (attempt.diff() < 0).over("worker").any()
+    if values["attempt"].fill_null(1).is_sorted() or not values.select(falls_back).item():
         return values  # a sort would copy what may be hundreds of thousands of values
-    return values.sort(pl.col("attempt").fill_null(1), maintain_order=True)
+    return values.sort(attempt, maintain_order=True)
 
 
 def _measures_model(row: Mapping[str, Any]) -> bool:

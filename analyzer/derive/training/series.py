@@ -66,6 +66,5 @@ def _as_table(parts: list[pl.DataFrame]) -> pl.DataFrame:
     rows = pl.concat(parts, how="diagonal_relaxed")
     names = [column.name for column in TABLES["series"]]
     lacking = [pl.lit(None).alias(name) for name in names if name not in rows.columns]
-    ordered = rows.sort("row").with_columns(lacking).select(names)
-    empty = frame("series", [])
-    return pl.concat([empty, ordered.cast(empty.schema)])
+    ordered = rows if len(parts) == 1 else rows.sort("row")
+    return ordered.with_columns(lacking).select(names).cast(frame("series", []).schema)

@@ -135,6 +135,10 @@ def test_attempts_follow_each_other_whatever_their_files_are_called() -> None:
     """`worker-0.2/stdout.log` sorts before `worker-0/stdout.log`."""
     before, after = curve(LEARNS[:30]), curve(LEARNS[:20], first=31, attempt=2)
     assert found(after, before) == found(before, after)
+    others = [each.with_columns(worker=pl.lit("worker:1")) for each in (before, after)]
+    in_order, mixed = summed(before, after, *others), summed(before, *others, after)
+    assert sorted(map(str, in_order)) == sorted(map(str, mixed))
+    assert sorted(map(str, in_order)) == sorted(map(str, summed(after, before, *reversed(others))))
 
 
 def test_of_several_restarts_the_worst_is_told() -> None:
