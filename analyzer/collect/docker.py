@@ -59,6 +59,6 @@ def _number(container: Json) -> int:
 
 
 def _exit_code(container: Json) -> str:
-    """Return the exit code; `running` if the container runs or never started."""
+    """Return the exit code as text; `running` for a container that did not exit, even if it never started."""
     state = container["State"]
     return str(state["ExitCode"]) if state.get("Status") in {"exited", "dead"} else "running"

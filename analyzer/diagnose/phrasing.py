@@ -140,7 +140,7 @@ def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
 def _to_collect(tables: Tables, deciding: str | None) -> Iterator[Mapping[str, str]]:
     """Yield what to collect (missing output, exit codes, unbuffered logs), then how to write a rule.
 
-    A damaged archive comes before all of these: what it holds may explain the run.
+    If an archive is damaged, yield only that it is to be copied again: what it holds may explain the run.
     """
     steps = wording()["steps"]
     if damaged := _damaged_archives(tables):

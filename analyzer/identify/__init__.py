@@ -62,7 +62,7 @@ def _owners(
     messages: Messages,
     further: Mapping[str, Recording],
 ) -> Owners:
-    """Return the workers of sources; those of `further` recordings belong to the worker of the first."""
+    """Return the workers of sources; `further` are recordings beside the first one of the same worker."""
     found = owners([each for each in sources if not is_among(each, further)], stated, read, messages)
     return found._replace(claims={**found.claims, **claims_of_further(sources, found.claims, further)})
 

@@ -200,7 +200,10 @@ def _times(log: _Log, starts: Sequence[Place]) -> list[float]:
 
 
 def _starts_from_other_log(log: _Log, times: Sequence[float], found: Attempts) -> list[Place]:
-    """Return where attempts begin in a log, given their times in another; else all is the last attempt."""
+    """Return where attempts begin in a log; `times` are those at which they begin in another log.
+
+    If nothing in the log shows it, all of its lines count as the last attempt.
+    """
     starts = _by_startup_lines(log, len(times)) or _by_time(log, times) or _by_progress(log, len(times))
     if starts:
         return starts

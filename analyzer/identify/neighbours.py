@@ -16,9 +16,9 @@ _OF_A_PROCESS = (Kind.STACKS, Kind.ENVIRONMENT, Kind.TF_CONFIG)
 
 
 def logs_on_host(sources: Sequence[NamedSource], stated: Statements) -> dict[str, str]:
-    """Return kernel log → a log of the only server on the host that its name holds: `gn-014.dmesg`.
+    """Return kernel log → log of the worker on the same host, which its name holds, as `gn-014.dmesg` does.
 
-    A kernel log whose name holds a role is left out: it states its worker.
+    Hosts of several workers are left out, and kernel logs whose name has a role: it states the worker.
     """
     servers: dict[str, set[str]] = {}
     for name, facts in stated.items():

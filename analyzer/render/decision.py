@@ -134,7 +134,7 @@ def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
 def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
     """Return when, where and at which step the job failed; empty if neither time nor host is known.
 
-    A non-finite value failed the job at the step that shows it first, however far it went on.
+    If a value became NaN or infinite, the step is the first that shows it, not the last that all reached.
     """
     if diagnosis["verdict"] != "failed":
         return []

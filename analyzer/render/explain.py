@@ -11,8 +11,8 @@ from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
 _MAX_TEXT, _MAX_PLACES, _MAX_SOURCES = 400, 8, 12
-
 _MOST_HEALTHY = 0.95
+"""Highest confidence of a healthy verdict; of a lower one, the last sentence of `why` is the reason."""
 _SURE = "0.95 is the most for a healthy run: a fault that no file shows cannot be ruled out."
 
 
@@ -141,8 +141,7 @@ def _verdict(diagnosis: Json) -> Iterator[str]:
     if diagnosis["rule"] is None:
         yield "No cause was found: the verdict rests on how the workers ended."
         if diagnosis["verdict"] == "healthy":
-            sure = diagnosis["confidence"] >= _MOST_HEALTHY
-            yield _SURE if sure else next(reversed(diagnosis["why"]), "")
+            yield from [_SURE] if diagnosis["confidence"] >= _MOST_HEALTHY else diagnosis["why"][-1:]
         for worker in diagnosis["workers"]:
             sure = "" if worker["ended"]["sure"] else ", as far as can be inferred"
             yield f"  {worker['id']} {worker['ended']['says']}{sure}"

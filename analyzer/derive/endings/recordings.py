@@ -54,10 +54,10 @@ def with_first_end(facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_tasks_run_twice(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
-    """Return the facts, and `recorded_twice` for each worker with two recordings of the same time.
+    """Return the facts, and one for each worker of which two recordings overlap in time.
 
-    Its value is the seconds that they have in common. A restart begins after the end of the one before.
-    The key is `recorded_in_two_clusters` if the two have different clusters.
+    Its key is `recorded_twice`, or `recorded_in_two_clusters` if the two state different clusters; its value
+    is the overlap in seconds. The recordings of a restarted worker do not overlap.
     """
     life = ["worker", "attempt"]
     recorded = sources.filter(kind="recording").drop_nulls("worker").group_by(life, maintain_order=True)

@@ -86,7 +86,7 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
 
 
 def _in_order_of_attempts(scalars: pl.DataFrame) -> pl.DataFrame:
-    """Return the measured values of all workers; those of a worker's later attempts follow its earlier ones."""
+    """Return the measured values; those of a worker's later attempts follow those of its earlier ones."""
     values = scalars.filter(pl.col("worker").is_not_null() & ~pl.col("tag").is_in(POSITIONS))
     attempt = pl.col("attempt").fill_null(1)
     falls_back = (attempt.diff() < 0).over("worker").any()

@@ -26,7 +26,7 @@ _WHOLE = (
     r"(?i)(?:^|[_/. ])(?:step|iter|iteration|batch)(?:[_/. ](?:total|duration))?"
     r"[_/. ](?:seconds?|time|secs?|s|ms)$"
 )
-"""Regex for the name of the time of a whole step, or of what remains of it beside the parts."""
+"""Regex for a tag that names the time of a whole step: `step_time`, `batch_total_ms`."""
 _DURATION = r"(?i)_(?:seconds?|time|secs?|s|ms)$"
 
 

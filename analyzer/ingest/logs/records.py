@@ -129,7 +129,7 @@ def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator
 
 
 def _as_last(record: Record) -> Record:
-    """Return the last record of a log, as an error if it only names an exception."""
+    """Return the last record of a log; it becomes an error if it only names an exception."""
     if record.kind == "plain" and names_error(record.text):
         record.kind, record.level = "traceback", "E"
     return record

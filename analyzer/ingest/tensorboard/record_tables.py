@@ -195,7 +195,7 @@ def _is_sound(table: _Array) -> _Array:
 def _layout_of(payload: bytes) -> Layout | None:
     """Return where an event's payload holds its step and its scalar; None unless it has exactly one.
 
-    The place is confirmed: with other bytes there, decoding must give just another value.
+    To be sure of the place, the event is decoded with another value there: only the value may change.
     """
     parts = _EVENT.fullmatch(payload)
     scalars = _decoded(payload)

@@ -27,7 +27,10 @@ _LABEL_PRIORITY = (
 
 
 class Axis:
-    """Maps times to x; half of the width is linear in time, half is shared equally by the gaps."""
+    """Maps times to x coordinates, so that neither a long pause nor a burst of events takes the whole width.
+
+    Half of the width is in proportion to time, half is divided equally among the gaps between events.
+    """
 
     def __init__(self, times: Sequence[float], dated: Sequence[float]) -> None:
         self.dated = {*dated}

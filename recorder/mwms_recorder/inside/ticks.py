@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from mwms_recorder.inside.hook import Hook
-if TYPE_CHECKING:
-    from mwms_recorder.inside.hook import Hook
 
 TICK_SECONDS = 0.2
 GENERATOR_FILES = ("/data/ops/from_generator_op.py", "/data/ops/dataset_ops.py")

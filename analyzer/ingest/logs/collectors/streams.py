@@ -60,7 +60,7 @@ def _collected(entry: structured.Entry | None) -> CollectedLine | None:
 
 
 def _json_of_hosts(line: str) -> CollectedLine | None:
-    """Parse an entry that names its host, of an export of several: a pod or a host is a stream."""
+    """Parse a JSON entry of an export of several hosts; its stream is its pod, or else its host."""
     entry = structured.parse(line) or {}
     host = _name(next((entry[key] for key in _HOST_KEYS if key in entry), None))
     collected = _collected(entry) if isinstance(host, str) else None

@@ -25,7 +25,7 @@ class DeviceWork:
         self.kept: List[Any] = []  # noqa: UP006 (Python 3.8)
 
     def before(self, step: int, batch: Any) -> Any:
-        """Keep more windows, calibrate once, and return the batch, larger with each step if it grows."""
+        """Do the work that is due before a step, and return its batch, repeated more often in later steps."""
         if self.keep:
             self._keep_windows(step)
         if step == self.calibrate_at:
