@@ -7,7 +7,7 @@ from pathlib import Path
 
 from analyzer.ingest.logs.collectors.streams import Stream, Style, below_headings, detect_style, split_streams
 from analyzer.ingest.logs.exports import entries_of
-from analyzer.ingest.logs.markdown import LARGEST_PASTE, fenced, unmarked
+from analyzer.ingest.logs.markdown import LARGEST_PASTE, style_of_paste, unmarked
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import split_into_blocks
 from analyzer.model.budget import Budget
@@ -71,7 +71,7 @@ def _blocks(path: Path, budget: Budget) -> tuple[Style | None, Iterator[bytes]]:
     if len(first) > LARGEST_PASTE:
         return detect_style(_text(first).split("\n")), chain([first], blocks)
     bare = unmarked(_text(first).split("\n"))
-    return detect_style(fenced(bare)), iter(["\n".join(bare).encode()])
+    return style_of_paste(bare), iter(["\n".join(bare).encode()])
 
 
 def _numbered(file_blocks: Iterable[bytes], near: set[int], style: Style | None) -> Iterator[tuple[int, str]]:

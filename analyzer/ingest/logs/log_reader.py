@@ -8,7 +8,7 @@ from itertools import chain
 
 from analyzer.ingest.logs.collectors.headings import kind_below
 from analyzer.ingest.logs.collectors.streams import below_headings, detect_style, split_streams
-from analyzer.ingest.logs.markdown import LARGEST_PASTE, fenced, unmarked
+from analyzer.ingest.logs.markdown import LARGEST_PASTE, style_of_paste, unmarked
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.logs.text import MAX_LINE_CHARS
 from analyzer.ingest.matcher import Matcher
@@ -75,7 +75,8 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     """Return the rows of the selected lines of a file, one item per stream."""
     first, last = selection.slices[0].data, selection.slices[-1].data
     may_be_pasted = selection.bytes <= LARGEST_PASTE
-    style = detect_style(_lines(first, may_be_pasted=may_be_pasted, only_fenced=True))
+    opening = _lines(first, may_be_pasted=may_be_pasted)
+    style = style_of_paste(opening) if may_be_pasted else detect_style(opening)
     if style is below_headings and len(selection.slices) > 1:
         style = None  # a heading may lie in what is left out
     by_origin: dict[str | None, list[list[tuple[int, str]]]] = {}
@@ -98,12 +99,9 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     return outputs
 
 
-def _lines(data: bytes, *, may_be_pasted: bool, only_fenced: bool = False) -> Sequence[str]:
+def _lines(data: bytes, *, may_be_pasted: bool) -> Sequence[str]:
     lines = str(data, "utf-8", "replace").split("\n")
-    if not may_be_pasted:
-        return lines
-    bare = unmarked(lines)
-    return fenced(bare) if only_fenced else bare
+    return unmarked(lines) if may_be_pasted else lines
 
 
 def _read_printed(

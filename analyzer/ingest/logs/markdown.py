@@ -6,6 +6,7 @@ No line is added or left out, so that each keeps its number.
 import re
 from collections.abc import Sequence
 
+from analyzer.ingest.logs.collectors.streams import Style, detect_style
 from analyzer.ingest.logs.prefixes import head
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.traceback_format import header_of
@@ -44,6 +45,14 @@ def fenced(lines: Sequence[str]) -> Sequence[str]:
         elif is_open:
             inside.append(line)
     return inside or lines
+
+
+def style_of_paste(lines: Sequence[str]) -> Style | None:
+    """Return the collector style of the blocks of code in a paste, or else that of all its lines.
+
+    Headings that name the workers stand outside of the blocks.
+    """
+    return detect_style(fenced(lines)) or detect_style(lines)
 
 
 def _without_marks(line: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.ingest.logs.markdown import fenced, unmarked
+from analyzer.ingest.logs.collectors.streams import below_headings, split_streams
+from analyzer.ingest.logs.markdown import fenced, style_of_paste, unmarked
 
 LOG = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce"
 
@@ -55,3 +56,17 @@ def test_only_what_stands_in_blocks_of_code_is_of_the_log() -> None:
     """Prose around them says nothing of the log's form."""
     assert fenced(["It says:", "```sh", "[worker 0] up", "```", "Why?"]) == ["[worker 0] up"]
     assert fenced(["[worker 0] up"]) == ["[worker 0] up"]
+
+
+def test_headings_above_blocks_of_code_name_their_workers() -> None:
+    """As in most reports of several workers."""
+    pasted = ["### worker 0", "```", "step 1", "```", "", "### worker 1", "```", "step 2", "```"]
+    assert style_of_paste(pasted) is below_headings
+    parted = split_streams(list(enumerate(pasted, 1)), below_headings)
+    assert [stream.key for stream in parted] == ["worker-0", "worker-1"]
+
+
+def test_a_block_of_another_text_hides_no_writers() -> None:
+    """A setting in a block of code, and then the log as it is."""
+    pasted = ["```", "batch: 3", "```", *(f"[worker {n % 2}] step {n}" for n in range(6))]
+    assert style_of_paste(pasted) is style_of_paste(pasted[3:]) is not None
