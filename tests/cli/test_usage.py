@@ -30,6 +30,8 @@ from analyzer.cli.analyze import main
         ([""], "RUN is empty; if a variable should fill it, the variable is not set"),
         (["RUN", ""], "RUN is empty; if a variable should fill it, the variable is not set"),
         (["RUN", "--post", ""], "--post is empty; if a variable should fill it, the variable is not set"),
+        (["RUN", "--post="], "--post is empty; if a variable should fill it, the variable is not set"),
+        (["RUN", "--rules=sig=a="], "--rules sig=a=: no such directory"),
         (["RUN", "--against", "gone"], "--against gone: no such file or directory"),
         (
             ["RUN", "--format", "json", "-o", "x.html"],

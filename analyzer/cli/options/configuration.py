@@ -110,7 +110,7 @@ def _require_no_empty(called: ArgumentParser, words: Sequence[str]) -> None:
     """Check that no given argument is empty, as that of an unset variable is: `mwms-analyze "$RUN"`."""
     positional = next((each.metavar for each in called._actions if not each.option_strings), None)  # noqa: SLF001
     for before, word in zip(["", *words], words, strict=False):
-        name = word.removesuffix("=") if word.startswith("--") and word.endswith("=") else before
+        name = word.removesuffix("=") if re.fullmatch(r"--[\w-]+=", word) else before
         if word == "" or name != before:
             name = name if name.startswith("-") else str(positional)
             raise UsageError(f"{name} is empty; if a variable should fill it, the variable is not set")
