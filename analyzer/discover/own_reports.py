@@ -3,10 +3,11 @@
 import re
 
 _NAME = re.compile(r"(?:^|/)mwms-report-[^/]*$")
-_VERDICT = r"\W{1,9}(?i:failed|degraded|healthy|inconclusive)\b"
+_VERDICT = r"(?:✕|▲|✓|\?)\ (?i:failed|degraded|healthy|inconclusive)\b"
+"""Regex for the sign and the name of a verdict, as all reports begin."""
 _OPENING = re.compile(
-    rf"""\A{_VERDICT}(?:\x1b\[[\d;]*m)*\ \ (?=.*\n\n)  # text, perhaps in colour
-    |\A(?:\#\#\#|h3\.){_VERDICT}:[ ]
+    rf"""\A(?:\x1b\[[\d;]*m)*{_VERDICT}(?:\x1b\[[\d;]*m)*\ \ (?=.*\n\n)  # text, perhaps in colour
+    |\A(?:\#\#\#|h3\.)\ {_VERDICT}:[ ]
     |\A::(?:error|warning|notice)\ title={_VERDICT}
     |<meta\ name="generator"\ content="mwms-analyze\b
     |<testsuites\ name="mwms-analyze"

@@ -16,6 +16,7 @@ from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 from analyzer.pipeline import analyze
 from analyzer.render import FORMATS, render
+from analyzer.render.text import terminal
 from tests.recordings import ROOT
 
 DESCRIBED = "Name:             bert-0\nNamespace:        ml\nStatus:           Failed\n"
@@ -314,6 +315,21 @@ def test_a_report_beside_the_logs_is_none(format_: str, name: str, tmp_path: Pat
     (tmp_path / "worker-0.log").write_text("step 1\n", "utf-8")
     kinds = {source.name: source.kind for source in discover([tmp_path]).sources}
     assert kinds == {"worker-0.log": Kind.LOG, report.relative_to(tmp_path).as_posix(): Kind.OTHER}
+
+
+def test_a_text_that_begins_with_a_word_for_a_verdict_is_no_report(tmp_path: Path) -> None:
+    """Whatever stands in front of the word."""
+    (tmp_path / "notes.txt").write_text("- failed  to connect\n\nstep 1 loss 0.5\n", "utf-8")
+    assert [source.kind for source in discover([tmp_path]).sources] == [Kind.LOG]
+
+
+def test_a_coloured_report_is_one(tmp_path: Path) -> None:
+    """Of a terminal that was recorded."""
+    shown = terminal(json.loads(SHOWN.read_text("utf-8")), colour=True, width=100)
+    (tmp_path / "screen.txt").write_text(shown, "utf-8")
+    (tmp_path / "worker-0.log").write_text("step 1\n", "utf-8")
+    kinds = {source.name: source.kind for source in discover([tmp_path]).sources}
+    assert kinds == {"worker-0.log": Kind.LOG, "screen.txt": Kind.OTHER}
 
 
 def test_a_report_is_no_run(tmp_path: Path) -> None:
