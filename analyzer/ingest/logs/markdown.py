@@ -17,6 +17,8 @@ LARGEST_PASTE = 1_000_000
 _FENCE = lazy_regex(r"\s{0,3}(?:```+|~~~+)[\w+-]*$")
 _QUOTED = re.compile(r"^>(?!>| ?File \") ?")
 """Markdown's sign of a quotation; a prompt of Python and a frame of loguru begin alike."""
+_CODE = re.compile(r"^`(?P<code>[^`]+)`?$")
+"""Regex for a line that is code as a whole, or begins code of several lines; other backticks are the log's."""
 _CELLS = re.compile(r"\s*\|[|\s]*(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d[.,\d]*\s*\| ?(?P<text>.*)$")
 """Regex for a row of a table copied from a log service; lines state their own times, not only the table."""
 _INDENTED = 4
@@ -63,7 +65,7 @@ def _without_marks(line: str) -> str:
     if line[:1] not in {">", "`"}:
         return line
     bare = _QUOTED.sub("", line)
-    return bare[1:].removesuffix("`") if bare.startswith("`") and not bare.startswith("```") else bare
+    return _CODE.sub(r"\g<code>", bare)
 
 
 def _depth(line: str) -> int:

@@ -26,6 +26,8 @@ LOG = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:
             "2026-11-22 17:14:19.123 | ERROR | __main__:f:6 - bad",
         ),
         ("```text", "```text"),
+        ("`fit` runs `step`", "`fit` runs `step`"),
+        ("`lr` is deprecated", "`lr` is deprecated"),
         (">>> import keras", ">>> import keras"),
         ('> File "/srv/train.py", line 41, in main', '> File "/srv/train.py", line 41, in main'),
     ],
