@@ -21,10 +21,12 @@ def misdirected_calls(records: pl.DataFrame, facts: pl.DataFrame, messages: Mess
     and it called another; the called task if all but its own listen on the called port; else null.
     """
     servers, words = _servers(facts), pl.lit([*messages.literals("remote_target")], pl.List(pl.String))
+    ports = Counter(split_address(address)[1] for address in servers.values())
     naming = records.filter(pl.col("text").str.contains_any(words))
     rows: dict[tuple[str | None, str], dict[str, Any]] = {}
     for record in naming.iter_rows(named=True):
         for row in _calls(record, servers, messages):
+            row["worker"] = _wrong(row, ports)
             rows.setdefault((row["caller"], row["task"]), row)
     return frame("misdirected_calls", rows.values())
 
@@ -57,7 +59,6 @@ def _calls(
     port, listens = split_address(failed["address"])[1], split_address(servers[task])[1]
     if port and listens and port != listens and caller != task:
         yield {
-            "worker": _wrong(caller, task, port, servers),
             "caller": caller,
             "task": task,
             "address": failed["address"],
@@ -72,10 +73,15 @@ def _unreached(text: str, messages: Messages) -> Iterator[re.Match[str]]:
     yield from sorted((each for each in found if each.groupdict().get("address")), key=re.Match.start)
 
 
-def _wrong(caller: str | None, task: str, port: str, servers: Mapping[str, str]) -> str | None:
-    """Return the task whose list of addresses is wrong, None if the ports do not tell."""
-    ports = Counter(split_address(address)[1] for address in servers.values())
-    if len(ports) == 1 and len(servers) > 2:
-        return caller
-    alone = ports[split_address(servers[task])[1]] == 1 and ports[port] == len(servers) - 1 > 1
-    return task if alone else None
+def _wrong(call: Mapping[str, Any], ports: Mapping[str, int]) -> str | None:
+    """Return the task whose list of addresses is wrong, None if the ports do not tell.
+
+    `ports` has how many servers listen on each.
+    """
+    servers, wrong = sum(ports.values()), None
+    called, own = (split_address(call[address])[1] for address in ("address", "serves"))
+    if len(ports) == 1 and servers > 2:
+        wrong = call["caller"]
+    elif ports[own] == 1 and ports[called] == servers - 1 > 1:
+        wrong = call["task"]
+    return wrong

@@ -142,6 +142,6 @@ def _seen_by_peers(lives: Collection[Life], facts: pl.DataFrame) -> set[str]:
     running = [life for life in trainers if life.stepped]
     training = {life.worker for life in trainers}
     meeting = (life for life in running if life.row["serves"] or life.fact("replicas") not in {None, "1"})
-    for spec in distinct(specs.get(life.worker, {}) for life in meeting):
+    for spec in distinct(specs[life.worker] for life in meeting if life.worker in specs):
         seen |= tasks_of(spec) & training
     return seen

@@ -7,7 +7,7 @@ The wording is in `rules/messages/`: messages that state `peer`, `remote_target`
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -61,13 +61,14 @@ def accusations(
         return frame("accusations", _awaited(facts, ends))
     tasks, wording = _tasks_by_address(facts), _wording(messages)
     last = dict(records.group_by("worker").agg(pl.col("time").max()).iter_rows())
+    may_be_replaced = any(task.startswith("ps:") for task in ends)
     for record in naming.with_columns(printed_after_end(naming, lifetimes)).iter_rows(named=True):
         for found in _complaints(record["text"], leader, tasks, wording):
             accuser = record["worker"]
             if found.worker != accuser or found.kind in _OF_ITSELF:
                 since = lost.setdefault((accuser, found.worker), record["time"] or record["near"])
                 survived = _seconds_between(since, last.get(accuser))
-                replaced = _replaced(found, ends.get(accuser), ends, survived)
+                replaced = may_be_replaced and _replaced(found, ends.get(accuser), survived)
                 row = _row(record, found) | {"counts": _counts(record, found, ends) and not replaced}
                 row["went_on"] = _seconds_between(row["time"], last.get(accuser))
                 key = (accuser, found.worker, found.kind)
@@ -200,16 +201,13 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
     return bool(accused["logged"] and accused["ended"] != "finished")
 
 
-def _replaced(
-    found: Complaint, accuser: Mapping[str, Any] | None, tasks: Iterable[str], went_on: float | None
-) -> bool:
-    """Return True if a coordinator went on without a worker: it gives the steps of that one to another.
+def _replaced(found: Complaint, accuser: Mapping[str, Any] | None, went_on: float | None) -> bool:
+    """Return True if the coordinator of a job with parameter servers went on without a worker.
 
-    A parameter server cannot be replaced, nor a worker of a job without parameter servers.
+    It gives the steps of that one to another; a parameter server cannot be replaced.
     """
-    can_be = found.worker.startswith("worker:") and any(task.startswith("ps:") for task in tasks)
     lives = accuser is not None and accuser["ended"] in {"finished", "unknown", "running"}
-    return can_be and lives and (went_on or 0.0) >= _MIN_SURVIVAL_SECONDS
+    return lives and found.worker.startswith("worker:") and (went_on or 0.0) >= _MIN_SURVIVAL_SECONDS
 
 
 def _awaited(facts: pl.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -217,8 +215,9 @@ def _awaited(facts: pl.DataFrame, ends: Mapping[str, Mapping[str, Any]]) -> Iter
     assembled = set(facts.filter(pl.col("key").is_in(["assembled"]))["worker"].to_list())
     connected = set(facts.filter(pl.col("key") == "connected")["value"].to_list())
     waits = facts.filter((pl.col("key") == "awaits") & ~pl.col("value").is_in(sorted(connected)))
-    for task in in_order(waits["value"].to_list()):
-        row = waits.filter(pl.col("value") == task).row(0, named=True)
+    first = {row["value"]: row for row in waits.reverse().iter_rows(named=True)}
+    for task in in_order(first):
+        row = first[task]
         if row["worker"] not in assembled:
             yield {
                 "accuser": row["worker"],
