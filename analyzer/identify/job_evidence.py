@@ -10,6 +10,7 @@ import polars as pl
 from analyzer.identify.claims import task_addresses
 from analyzer.model.run import Tables
 from analyzer.model.task_names import GUESSES, attempt_of, is_previous, is_task, split_task
+from analyzer.tables.clock_alignment import in_other_zone
 
 ADDRESSES = ("server_address", "cluster_spec")
 STARTS = (*ADDRESSES, "process_banner")
@@ -21,10 +22,7 @@ _FIRST = frozenset({"worker:0", "chief:0"})
 _SEVERAL = 2
 _MIN_GAP_SECONDS = 60
 """Minimum time between a job of which all logs are there and processes that are none of its own."""
-_ZONE_STEP = 900
-"""Seconds; clocks of two time zones differ by a multiple of it."""
 _DAY = 86_400
-"""Seconds; a job that began as much later at the same time of day is the next night's."""
 _SAME_START = 5
 """Seconds by which two collections of one log may differ in the time of a process's start."""
 
@@ -152,6 +150,4 @@ def _began_apart(one: JobEvidence, other: JobEvidence, least: int) -> bool:
 
 def _differ(one: float, other: float) -> bool:
     """Return True if two times of a start are known, and are not the same one in two time zones."""
-    apart = abs(one - other)
-    is_whole_step = min(apart % _ZONE_STEP, -apart % _ZONE_STEP) <= _SAME_START
-    return apart < inf and not (is_whole_step and apart < _DAY - _SAME_START)
+    return abs(one - other) < inf and not in_other_zone(one, other, _SAME_START)

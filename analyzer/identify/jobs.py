@@ -99,7 +99,7 @@ def _jobs_in(place: str, sources: Sequence[str], run: _Run) -> dict[str, JobEvid
         return {}
     others = f"{_REST} in {place}" if place else _REST
     jobs = found | _whole_jobs(folders, parts, others, run)
-    places = sorted(jobs, key=lambda name: (name == others, natural_order(name)))
+    places = sorted(jobs, key=lambda name: (name.startswith(_REST), natural_order(name)))
     pairs = [pair for pair in combinations(places, 2) if are_separate(*map(jobs.__getitem__, pair))]
     apart = {name for pair in pairs for name in pair}
     return _without_copies({name: jobs[name] for name in places if name in apart})

@@ -1,6 +1,19 @@
-"""Converts times of several workers to one common clock."""
+"""Compares times of several clocks, and converts them to a common one."""
 
 import polars as pl
+
+_ZONE_STEP_SECONDS = 900
+_DAY_SECONDS = 86_400
+
+
+def in_other_zone(one: float, other: float, tolerance: float) -> bool:
+    """Return True if two times (s) may be one moment by the clocks of two time zones, or by one clock.
+
+    Time zones differ by a multiple of 15 minutes, and by less than a day.
+    """
+    apart = abs(one - other)
+    beyond = min(apart % _ZONE_STEP_SECONDS, -apart % _ZONE_STEP_SECONDS)
+    return beyond <= tolerance and apart < _DAY_SECONDS - tolerance
 
 
 class CommonClock:

@@ -3,19 +3,22 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import combinations
 from math import inf
 from typing import Any
 
 import polars as pl
 
 from analyzer.derive.cluster.membership import FILES
+from analyzer.tables.clock_alignment import in_other_zone
 from analyzer.tables.grouping import grouped
 
 COPY, NAME, JOB = "copy", "name", "job"
 """Kinds of doubt: two workers have the same file, the log names another task, the log is of another job."""
 _MIN_GAP_SECONDS = 600.0
 """Minimum time between a log and all others for it to count as another run's."""
-
+_SAME_START_SECONDS = 60.0
+"""Maximum time between the starts of two workers of a job whose clocks show different time zones."""
 _DAY = 86_400.0
 """Seconds between a log and all others for it to be of another run, whatever it says."""
 
@@ -91,11 +94,14 @@ def _of_other_times(
     """Yield the workers whose logs are not of the time of most others; of two equal halves, those of both.
 
     A worker may end before its peers begin, but not a day before, nor if one of these saw it connect, or both
-    made steps.
+    made steps. Logs that began in the same minute by the clocks of two time zones are of one time.
     """
     ran = _times(logs)
     taking_part = {row["worker"] for row in rows if row["role"] != "evaluator"}
     groups = _apart_in_time({worker: time for worker, time in ran.items() if worker in taking_part})
+    starts = [min(ran[worker][0] for worker in group) for group in groups]
+    if any(in_other_zone(*pair, _SAME_START_SECONDS) for pair in combinations(starts, 2)):
+        return
     most = max(map(len, groups), default=0)
     several = sum(len(group) == most for group in groups) > 1
     for group in groups if len(groups) > 1 else ():

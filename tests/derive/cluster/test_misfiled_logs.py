@@ -65,13 +65,15 @@ def test_a_log_that_lies_beside_those_of_another_job() -> None:
 
 
 def test_two_logs_of_different_times() -> None:
-    """One saw the other connect, both made steps, or a day lies between them."""
-    logs = [log("worker:0", 10.1, 100.0), log("worker:1", 9_000.2, 9_100.1)]
+    """One saw the other connect, both made steps, or a day lies between them; clocks of two zones are no reason."""
+    logs = [log("worker:0", 10.1, 100.0), log("worker:1", 9_400.2, 9_500.1)]
     both = {"worker:0": "job", "worker:1": "job"}
     assert doubted(logs) == {}
     assert doubted(logs, met=["worker:1"]) == {"worker:1": "job"}
     assert doubted(logs, stepped=["worker:1"]) == {}
     assert doubted(logs, stepped=["worker:0", "worker:1"]) == both
     assert doubted([log("worker:0", 10.1, 100.0), log("worker:1", 90_000.2, 90_001.5)]) == both
+    zones = [log("worker:0", 10.1, 100.0), log("worker:1", 3 * 3_600 + 12.7, 3 * 3_600 + 99.1)]
+    assert doubted(zones, stepped=["worker:0", "worker:1"]) == {}
     near = [log("worker:0", 10.1, 100.0), log("worker:1", 300.2, 400.1)]
     assert doubted(near, met=["worker:1"], stepped=["worker:0", "worker:1"]) == {}
