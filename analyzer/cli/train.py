@@ -129,6 +129,7 @@ def _add_shared(run: Add, record: Add, worker: Add, matrix: Add) -> None:
         add("--directory", type=Path, default=Path(), metavar="DIR", help=start)
     for add in (run, record, matrix):
         add("--guilty-python", type=Path, metavar="PATH", help="Python to run the guilty worker with")
+    for add in (run, record, worker, matrix):
         add("--recorder", action="store_true", help="run the workers under mwms-recorder")
     for add in (run, record):
         add("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")

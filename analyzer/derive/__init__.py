@@ -12,6 +12,7 @@ from analyzer.derive.endings.job import job
 from analyzer.derive.endings.lifetimes import lifetimes
 from analyzer.derive.endings.peer_complaints import accusations
 from analyzer.derive.endings.recordings import in_progress, with_recorded_facts, with_whole_stalls
+from analyzer.derive.endings.restores import restores
 from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.traces.collectives import collectives
 from analyzer.derive.traces.steps import steps
@@ -68,6 +69,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
             "steps": lambda _: steps(read["spans"]),
             "waits": lambda t: waits(trained, t["collectives"], t["steps"], t["paces"], _clock(t)),
             "replicas": lambda _: replicas(read["checksums"]),
+            "restores": lambda _: restores(read["checksums"], training),
             "nonfinite": lambda t: nonfinite(read["checksums"], t["workers"]),
             "stalls": lambda _: with_whole_stalls(read["stalls"], sources),
             "resources": lambda _: resources(scalars),

@@ -19,13 +19,8 @@ def parser() -> argparse.ArgumentParser:
     run = top.add_subparsers(dest="action", required=True).add_parser(
         "run", help="run a command and record it", epilog=shown, formatter_class=raw
     )
-    run.add_argument(
-        "-o",
-        "--out",
-        metavar="DIR",
-        required=True,
-        help="directory of the run; each task writes into its own below it",
-    )
+    below = "directory of the run; each task writes into its own below it"
+    run.add_argument("-o", "--out", metavar="DIR", required=True, help=below)
     run.add_argument(
         "--task", help="name of this task (default: from TF_CONFIG, the launcher's rank, or the host)"
     )
@@ -33,12 +28,8 @@ def parser() -> argparse.ArgumentParser:
         "--off", action="append", default=[], choices=PARTS, help="turn a part off; may be repeated"
     )
     run.add_argument("--interval", type=float, default=5.0, help="seconds between samples (default: 5)")
-    run.add_argument(
-        "--stall",
-        type=float,
-        default=60.0,
-        help="minimum seconds without a step that count as a stall (default: 60)",
-    )
+    stalled = "minimum seconds without a step that count as a stall (default: 60)"
+    run.add_argument("--stall", type=float, default=60.0, help=stalled)
     run.add_argument(
         "--check-weights", type=int, default=0, metavar="N", help="checksum the weights every N steps too"
     )

@@ -1,11 +1,12 @@
-"""Appends events to a file of JSON lines, which stay complete even if the process is killed."""
+"""Appends events to a file of JSON lines, whole even if the process is killed; masks secrets for them."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import time
-from typing import Any, Dict
+from typing import Any, Dict, Sequence
 
 Event = Dict[str, Any]
 
@@ -42,3 +43,27 @@ class Journal:
         if self._file is None:
             self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         return self._file
+
+
+MASK = "***"
+_WORDS = "password|passwd|secret|token|credential|api[_-]?key|access[_-]?key|private[_-]?key|auth"
+_NAME = rf"[\w.-]*(?:{_WORDS})[\w.-]*"
+_ASSIGNED = re.compile(r"(?i)\b(" + _NAME + r"\s*[=:]\s*)(\S+)")
+_OPTION = re.compile(r"(?i)^--?" + _NAME + r"$")
+_USER_INFO = re.compile(r"(\w[\w+.-]*://)[^/\s@]+@")
+_KNOWN = re.compile(
+    r"\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_\w{20,}|hf_\w{20,}|sk-[\w-]{20,}|xox[abprs]-[\w-]{10,}|ya29\.[\w-]{20,}"
+    r"|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*)"
+)
+
+
+def masked(text: str) -> str:
+    """Return the text with secrets masked: values of suspicious names, URL user info, known tokens."""
+    text = _USER_INFO.sub(r"\1" + MASK + "@", text)
+    return _KNOWN.sub(MASK, _ASSIGNED.sub(r"\1" + MASK, text))
+
+
+def masked_command(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with secrets masked; the value after an option like `--token` is masked whole."""
+    after_option = [False, *(bool(_OPTION.match(argument)) for argument in arguments)]
+    return [MASK if hidden else masked(argument) for argument, hidden in zip(arguments, after_option)]

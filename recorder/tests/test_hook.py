@@ -188,6 +188,47 @@ def test_the_first_batch_that_is_not_finite_is_named(
     assert recording.events("batch") == []
 
 
+SAVES = """
+import sys
+import tensorflow as tf
+value = tf.Variable([1.0, 2.0])
+checkpoint, path = tf.train.Checkpoint(value=value), sys.argv[1]
+data = open(path)
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(value * value)
+    value.assign_sub(0.1 * tape.gradient(loss, value))
+for number in range(1, 5):
+    step()
+    if number % 2 == 0:
+        checkpoint.write(path + ".checkpoint")
+tf.train.CheckpointManager(checkpoint, path + ".kept", 2).save()
+raise ValueError("the end")
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("options", [(), ("--check-weights", "2")])
+def test_weights_are_checked_at_saves_and_files_at_exceptions(
+    recorder: Recorder, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """One save may call another; what it saved is what was checked at the step before it."""
+    path = tmp_path / "rows.csv"
+    path.write_text("1")
+    recorder.run(sys.executable, "-c", SAVES, str(path), options=["--interval", "60", *options])
+    recording = recorder.recording()
+    recording.check()
+    weights = recording.events("weights")
+    saved = {row["step"]: row["variables"][0]["crc32"] for row in weights if "saved" in row}
+    checked = {row["step"]: row["variables"][0]["crc32"] for row in weights if "saved" not in row}
+    assert saved == {step: crc32 for step, crc32 in checked.items() if step}
+    assert list(checked) == ([0, 2, 4] if options else [0])
+    assert len([row for row in weights if "saved" in row]) == (3 if options else 0)
+    assert str(path) in recording.last("files")["opened"]
+    assert recording.events("recorder_failed") == []
+
+
 @pytest.mark.timeout(300)
 def test_an_exception_and_an_exit_are_described(recorder: Recorder) -> None:
     """The exception has its frames; the call of `sys.exit` has its place."""

@@ -15,8 +15,7 @@ from recorded import rows
 
 from mwms_recorder.host import facts, gpus, proc
 from mwms_recorder.inside.ticks import Counter
-from mwms_recorder.journal import Journal
-from mwms_recorder.masking import masked, masked_command
+from mwms_recorder.journal import Journal, masked, masked_command
 from mwms_recorder.outside import launch, reach, stalls, task
 from mwms_recorder.outside.samples import Sampler
 from mwms_recorder.progress import (

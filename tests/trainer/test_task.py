@@ -12,12 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from analyzer import analyze
 from analyzer.trainer.jobs.rank import Rank, RankError, meet
 from tests.trainer.test_own_program import SCENARIO, SUM
 
 TF_CONFIG = json.dumps(
     {"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"]}, "task": {"type": "worker", "index": 1}}
 )
+COUNT = """
+import time
+for step in range(1, 61):
+    print(f"step {step}: total 7", flush=True)
+    time.sleep(0.05)
+"""
 
 
 @pytest.mark.parametrize(
@@ -77,14 +84,34 @@ def test_tasks_meet_in_a_directory(tmp_path: Path) -> None:
 )
 def test_the_fault_strikes_on_the_guilty_rank_alone(fault: str, statuses: list[int], tmp_path: Path) -> None:
     """Each task leaves its part in the shared directory; its exit status is that of its worker."""
-    code = tmp_path / "code"
+    home = run_two_tasks(fault, statuses, tmp_path)
+    names = {path.name for path in (home / "run").iterdir()}
+    assert {"worker-0.log", "worker-1.log", "exit_code-worker-0.txt", "exit_code-worker-1.txt"} <= names
+    assert (home / "witness-1.txt").exists()
+    assert not (home / "witness-0.txt").exists()
+    assert json.loads((home / "expected.json").read_text())["culprits"] == ["worker:1"]
+
+
+@pytest.mark.processes
+def test_the_run_of_recorded_tasks_is_their_recordings(tmp_path: Path) -> None:
+    """Their logs lie beside it; the recorder, which connects to the tasks, passes the signal on."""
+    home = run_two_tasks("{name: send_signal, signal: KILL}", [0, 137], tmp_path, "--recorder", program=COUNT)
+    assert {path.name for path in (home / "run").iterdir()} == {"worker-0", "worker-1"}
+    assert {path.name for path in (home / "logs").iterdir()} == {"worker-0.log", "worker-1.log"}
+    said = analyze(home / "run").document
+    assert (said["cause"], said["culprits"]) == ("peer.killed", ["worker:1"])
+
+
+def run_two_tasks(fault: str, statuses: list[int], folder: Path, *options: str, program: str = SUM) -> Path:
+    """Run both tasks of a job, see with which statuses they end, and return what they leave."""
+    code = folder / "code"
     code.mkdir()
-    (code / "sum.py").write_text(SUM)
+    (code / "sum.py").write_text(program)
     (code / "rows.txt").write_text("".join(f"{number}\n" for number in range(50)))
-    scenario = tmp_path / "mine.yaml"
+    scenario = folder / "mine.yaml"
     scenario.write_text(SCENARIO.format(fault=fault, more=""))
     start = "import sys; from analyzer.cli.train import main; sys.exit(main(sys.argv[1:]))"
-    words = ["worker", str(scenario), "--shared", str(tmp_path / "shared"), "--host", "127.0.0.1"]
+    words = ["worker", str(scenario), "--shared", str(folder / "shared"), "--host", "127.0.0.1", *options]
     words += ["--program", f"{sys.executable} sum.py", "--directory", str(code), "--stall-timeout", "20"]
     tasks = [
         subprocess.Popen(
@@ -94,12 +121,7 @@ def test_the_fault_strikes_on_the_guilty_rank_alone(fault: str, statuses: list[i
         for index in range(2)
     ]
     assert [task.wait(240) for task in tasks] == statuses
-    home = tmp_path / "shared/mine"
-    names = {path.name for path in (home / "run").iterdir()}
-    assert {"worker-0.log", "worker-1.log", "exit_code-worker-0.txt", "exit_code-worker-1.txt"} <= names
-    assert (home / "witness-1.txt").exists()
-    assert not (home / "witness-0.txt").exists()
-    assert json.loads((home / "expected.json").read_text())["culprits"] == ["worker:1"]
+    return folder / "shared/mine"
 
 
 @pytest.mark.processes

@@ -13,11 +13,12 @@ class CheckReader(EventReader):
         self._first_dataset = True
 
     def _read_weights(self, number: int, event: Event) -> None:
+        kind = "saved_weights" if event.get("saved") else "weights"
         for variable in event["variables"]:
             if "crc32" in variable:
                 shape = ", ".join(map(str, variable["shape"]))
                 name = f"{variable['name']} [{shape}]"
-                self._add(number, event, "weights", int(event["step"]), name, str(variable["crc32"]))
+                self._add(number, event, kind, int(event["step"]), name, str(variable["crc32"]))
 
     def _read_batch(self, number: int, event: Event) -> None:
         name = f"iterator {event.get('iterator', 0)}"

@@ -16,14 +16,12 @@ def read() -> dict[str, Any]:
     """Return version, path, limits, use and events of the cgroup; unknown values are left out."""
     groups = dict(_groups())
     if os.path.exists(f"{ROOT}/cgroup.controllers"):
-        return {
-            "version": 2,
-            "path": groups.get("", "/"),
-            **_version_2(_directory(ROOT, groups.get("", "/"))),
-        }
-    memory = _directory(f"{ROOT}/memory", groups.get("memory", "/"))
+        path = groups.get("", "/")
+        return {"version": 2, "path": path, **_known(_version_2(_directory(ROOT, path)))}
+    path = groups.get("memory", "/")
+    memory = _directory(f"{ROOT}/memory", path)
     cpu = _directory(f"{ROOT}/cpu", groups.get("cpu", "/"))
-    return {"version": 1, "path": groups.get("memory", "/"), **_version_1(memory, cpu)}
+    return {"version": 1, "path": path, **_known(_version_1(memory, cpu))}
 
 
 def _groups() -> Iterator[tuple[str, str]]:
@@ -40,7 +38,7 @@ def _directory(mount: str, path: str) -> str:
 
 
 def _version_2(at: str) -> dict[str, Any]:
-    read = {
+    return {
         "memory_max_bytes": _limit(f"{at}/memory.max"),
         "memory_current_bytes": _number(f"{at}/memory.current"),
         "memory_peak_bytes": _number(f"{at}/memory.peak"),
@@ -51,14 +49,13 @@ def _version_2(at: str) -> dict[str, Any]:
         "memory_events_local": _counters(f"{at}/memory.events.local"),
         "cpu_stat": _counters(f"{at}/cpu.stat"),
     }
-    return _known(read)
 
 
 def _version_1(memory: str, cpu: str) -> dict[str, Any]:
     control, events = _counters(f"{memory}/memory.oom_control"), {}
     if "oom_kill" in control:
         events = {"oom_kill": control["oom_kill"], "max": _number(f"{memory}/memory.failcnt") or 0}
-    read = {
+    return {
         "memory_max_bytes": _limit(f"{memory}/memory.limit_in_bytes"),
         "memory_current_bytes": _number(f"{memory}/memory.usage_in_bytes"),
         "memory_peak_bytes": _number(f"{memory}/memory.max_usage_in_bytes"),
@@ -68,7 +65,6 @@ def _version_1(memory: str, cpu: str) -> dict[str, Any]:
         "memory_events": events,
         "cpu_stat": _counters(f"{cpu}/cpu.stat"),
     }
-    return _known(read)
 
 
 def _known(read: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import resource
 from typing import Any, Iterator
 
 from mwms_recorder.host import cgroup, gpus, proc
-from mwms_recorder.masking import masked
+from mwms_recorder.journal import masked
 from mwms_recorder.settings import Settings
 
 PREFIXES = tuple(
@@ -81,11 +81,9 @@ def _disks(paths: list[str]) -> Iterator[dict[str, Any]]:
             device, space = os.stat(path).st_dev, os.statvfs(path)
             if device not in seen:
                 seen.add(device)
-                size = {
-                    "total_bytes": space.f_blocks * space.f_frsize,
-                    "free_bytes": space.f_bavail * space.f_frsize,
-                }
-                yield {"path": path, **_mount(path), **size, "free_inodes": space.f_favail}
+                total, free = (blocks * space.f_frsize for blocks in (space.f_blocks, space.f_bavail))
+                size = {"total_bytes": total, "free_bytes": free, "free_inodes": space.f_favail}
+                yield {"path": path, **_mount(path), **size}
 
 
 def _mount(path: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections import Counter
 from stat import S_IWUSR
 from typing import Any, Iterator, NamedTuple
 
-from mwms_recorder.masking import masked, masked_command
+from mwms_recorder.journal import masked, masked_command
 
 TICKS = os.sysconf("SC_CLK_TCK")
 KERNEL = ("/dev/", "/proc/", "/sys/", "/memfd:")
@@ -21,6 +21,8 @@ _TELLING = re.compile(
     r"|general protection|NVRM: Xid|Hardware Error|I/O error"
 )
 MAX_LINES, MAX_READS = 40, 20_000
+MAX_FILES = 100
+"""Number of input files of a command that are recorded."""
 
 
 class ProcessStat(NamedTuple):

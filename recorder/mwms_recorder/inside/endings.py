@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Iterator
 
 from mwms_recorder.inside.watch import Watched, caller, place
-from mwms_recorder.masking import masked
+from mwms_recorder.journal import masked
 
 if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
@@ -45,6 +45,11 @@ def _note_exceptions(hook: Hook) -> None:
 def _note(hook: Hook, error: BaseException, trace: TracebackType | None, thread: Any) -> None:
     where = {"thread": getattr(thread, "name", ""), "main": thread is threading.main_thread()}
     hook.note("exception", **described(error, trace), **where, causes=list(_causes(error)))
+    if hook.active and hook.settings.records("files"):
+        from mwms_recorder.host.proc import MAX_FILES, input_files
+
+        opened = sorted(input_files(os.getpid()))[:MAX_FILES]
+        hook.note("files", opened=[masked(path) for path in opened])
 
 
 def described(error: BaseException, trace: TracebackType | None) -> dict[str, Any]:

@@ -19,8 +19,7 @@ from mwms_recorder.inside.finite import OwnLoss
 from mwms_recorder.inside.ticks import BatchEnd, Functions, Ticker
 from mwms_recorder.inside.watch import replace, watch, wrap
 from mwms_recorder.inside.weights import Weights
-from mwms_recorder.journal import Journal
-from mwms_recorder.masking import masked_command
+from mwms_recorder.journal import Journal, masked_command
 from mwms_recorder.settings import Settings
 
 
@@ -139,17 +138,15 @@ def hook_of(settings: Settings) -> Hook:
 
 def process_facts(tf: Any, seconds: float) -> dict[str, Any]:
     """Return the facts of this process for the event `process`: versions, arguments, packages."""
-    packages = installed()
     return {
         "pid": os.getpid(),
         "parent": os.getppid(),
         "python": platform.python_version(),
         "executable": sys.executable,
         "tensorflow": tf.__version__,
-        **({"keras": packages["keras"]} if "keras" in packages else {}),
         "arguments": masked_command(sys.argv),
         "main_thread": hex(threading.main_thread().ident or 0),
-        "packages": packages,
+        "packages": installed(),
         "cpus_allowed": len(os.sched_getaffinity(0)),
         "import_seconds": round(seconds, 3),
     }

@@ -9,8 +9,7 @@ from typing import Any
 
 from mwms_recorder import __version__
 from mwms_recorder.inside.loading import load
-from mwms_recorder.journal import Journal
-from mwms_recorder.masking import masked_command
+from mwms_recorder.journal import Journal, masked_command
 from mwms_recorder.outside.task import SCHEMA, make_directory, make_pages, task_name
 from mwms_recorder.settings import VARIABLE, Settings
 

@@ -26,17 +26,11 @@ def install(hook: Hook, tf: Any) -> None:
         for name in STRATEGIES:
             watch(getattr(module, name, object), "__init__", _strategy(hook, name))
         for name in OPTIONS:
-            watch(
-                getattr(module, name, object),
-                "__init__",
-                _options(hook, f"tf.distribute.experimental.{name}"),
-            )
-    for kind, name in (
-        (tf.train.Checkpoint, "save"),
-        (tf.train.Checkpoint, "write"),
-        (tf.train.CheckpointManager, "save"),
-    ):
-        watch(kind, name, saving(hook, f"{kind.__name__}.{name}"))
+            full = f"tf.distribute.experimental.{name}"
+            watch(getattr(module, name, object), "__init__", _options(hook, full))
+    for kind in (tf.train.Checkpoint, tf.train.CheckpointManager):
+        for name in ("save", "write"):
+            watch(kind, name, saving(hook, f"{kind.__name__}.{name}"))
 
 
 def _strategy(hook: Hook, kind: str) -> Begin:
@@ -52,10 +46,8 @@ def _strategy(hook: Hook, kind: str) -> Begin:
         def end() -> None:
             making.discard(id(strategy))
             with hook.guarded("strategy"):
-                seconds = round(time.monotonic() - started, 6)
-                hook.note(
-                    "strategy", **{"class": kind}, made=True, seconds=seconds, at=at, **described(strategy)
-                )
+                known = {"seconds": round(time.monotonic() - started, 6), **described(strategy)}
+                hook.note("strategy", **{"class": kind}, made=True, at=at, **known)
 
         return end
 
@@ -105,6 +97,8 @@ def saving(hook: Hook, function: str) -> Begin:
             hook.ticker.saving = False
             seconds = round(time.monotonic() - started, 6)
             hook.note("span", phase=PHASES[SAVE], seconds=seconds, function=function)
+            with hook.guarded("weights"):
+                hook.weights.see_save()
 
         return end
 

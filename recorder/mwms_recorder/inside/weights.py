@@ -6,6 +6,7 @@ import threading
 import time
 import weakref
 import zlib
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from mwms_recorder.inside.ticks import name_of
@@ -47,11 +48,8 @@ class Weights:
             return
         self.tapes += 1
         with self.hook.guarded("weights"):
-            new = [
-                v
-                for v in tape.watched_variables()
-                if getattr(v, "trainable", True) and id(v) not in self.known
-            ]
+            seen = (each for each in tape.watched_variables() if id(each) not in self.known)
+            new = [variable for variable in seen if getattr(variable, "trainable", True)]
             self.known.update((id(variable), weakref.ref(variable)) for variable in new)
             self.strategy = self.tf.distribute.get_strategy()
             if new:
@@ -72,17 +70,26 @@ class Weights:
         return end
 
     def _check(self, calls: int) -> None:
-        if self.known and calls % self.hook.settings.check_weights == 0:
-            alive = (reference() for reference in self.known.values())
-            self._take(calls, [variable for variable in alive if variable is not None])
+        if calls % self.hook.settings.check_weights == 0:
+            self._take_known(calls)
 
-    def _take(self, step: int, variables: list[Any]) -> None:
+    def see_save(self) -> None:
+        """Checksum the variables, which were saved, if they are checked beyond the first step."""
+        if self.hook.settings.check_weights:
+            self._take_known(max(self.calls.values(), default=0), saved=True)
+
+    def _take_known(self, step: int, **marks: bool) -> None:
+        alive = (reference() for reference in self.known.values())
+        if known := [variable for variable in alive if variable is not None]:
+            self._take(step, known, **marks)
+
+    def _take(self, step: int, variables: list[Any], **marks: bool) -> None:
         """Checksum variables in another thread, which has no active tape and no graph under construction."""
-        thread = threading.Thread(target=self._read, args=(step, variables), daemon=True)
+        thread = threading.Thread(target=self._read, args=(step, variables), kwargs=marks, daemon=True)
         thread.start()
         thread.join(MAX_WAIT_SECONDS)
 
-    def _read(self, step: int, variables: list[Any]) -> None:
+    def _read(self, step: int, variables: list[Any], **marks: bool) -> None:
         with self.hook.guarded("weights"):
             begin, left = time.monotonic(), self.hook.settings.weights_mib << 20
             rows = []
@@ -90,26 +97,13 @@ class Weights:
                 row = self._row(variable, left)
                 left -= row["bytes"] if "crc32" in row else 0
                 rows.append(row)
-            beyond = len([row for row in rows if "crc32" not in row])
-            self.hook.note(
-                "weights",
-                step=step,
-                variables=rows,
-                left_out=beyond,
-                seconds=round(time.monotonic() - begin, 6),
-            )
+            beyond, seconds = sum("crc32" not in row for row in rows), round(time.monotonic() - begin, 6)
+            self.hook.note("weights", step=step, variables=rows, left_out=beyond, seconds=seconds, **marks)
 
     def _row(self, variable: Any, left: int) -> dict[str, Any]:
         shape = [int(size) for size in variable.shape]
-        count = 1
-        for size in shape:
-            count *= size
-        row = {
-            "name": variable.name,
-            "shape": shape,
-            "dtype": variable.dtype.name,
-            "bytes": count * variable.dtype.size,
-        }
+        kind = variable.dtype
+        row = {"name": variable.name, "shape": shape, "dtype": kind.name, "bytes": prod(shape) * kind.size}
         if row["bytes"] > left:
             return row
         value = self._value(variable)

@@ -9,13 +9,9 @@ from typing import Any
 
 from mwms_recorder import progress
 from mwms_recorder.host import cgroup, gpus, proc
-from mwms_recorder.journal import Journal
-from mwms_recorder.masking import masked
+from mwms_recorder.journal import Journal, masked
 from mwms_recorder.progress import Page
 from mwms_recorder.settings import Settings
-
-MAX_FILES = 100
-"""Number of input files of a command that are recorded."""
 
 
 class Sampler:
@@ -64,7 +60,7 @@ class Sampler:
 
     def _write_files(self) -> None:
         """Write the input files that were not open at an earlier sample."""
-        new = sorted(proc.input_files(self.pid) - self.files)[: MAX_FILES - len(self.files)]
+        new = sorted(proc.input_files(self.pid) - self.files)[: proc.MAX_FILES - len(self.files)]
         if new:
             self.files.update(new)
             self.journal.append("files", opened=[masked(path) for path in new])

@@ -12,8 +12,7 @@ from collections import deque
 from typing import Any, Callable, Sequence
 
 from mwms_recorder.host import proc
-from mwms_recorder.journal import Journal
-from mwms_recorder.masking import masked
+from mwms_recorder.journal import Journal, masked
 from mwms_recorder.progress import OTHER, PHASES, Page
 from mwms_recorder.settings import Settings
 

@@ -18,8 +18,7 @@ from typing import Any, NoReturn
 
 from mwms_recorder import __version__
 from mwms_recorder.host import cgroup, proc
-from mwms_recorder.journal import Journal
-from mwms_recorder.masking import masked_command
+from mwms_recorder.journal import Journal, masked_command
 from mwms_recorder.outside.launch import NAMES, Launched, copy_size
 from mwms_recorder.outside.pump import Pump
 from mwms_recorder.outside.signals import SI_KERNEL, ObserverSignals, awaited, named

@@ -96,6 +96,7 @@ complete -c mwms-train -n '_shtab_mwms_train_using worker' -l host -x -d 'this h
 complete -c mwms-train -n '_shtab_mwms_train_using worker' -l python -xka "(__fish_complete_path (commandline -ct))" -d 'Python to run the workers with (default: this one)'
 complete -c mwms-train -n '_shtab_mwms_train_using worker' -l program -x -d 'your own program instead'
 complete -c mwms-train -n '_shtab_mwms_train_using worker' -l directory -xka "(__fish_complete_directories)" -d 'directory of that program; each worker gets a copy'
+complete -c mwms-train -n '_shtab_mwms_train_using worker' -l recorder -d 'run the workers under mwms-recorder'
 complete -c mwms-train -n '_shtab_mwms_train_using worker' -l guilty -x -d 'index of the guilty worker'
 complete -c mwms-train -n '_shtab_mwms_train_using worker' -l after -x -d 'strike after this time instead of at a step'
 complete -c mwms-train -n '_shtab_mwms_train_using worker' -l communication -xka "auto ring nccl" -d 'how gradients are exchanged; nccl needs GPUs (default: auto)'

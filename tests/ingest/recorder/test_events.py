@@ -56,6 +56,15 @@ def test_a_kill_for_memory_counts_from_the_start_of_the_command(tables_of: Table
         assert facts(tables_of({"worker-0/recording.jsonl": given}), "worker:0").get("oom_kill") == told
 
 
+def test_the_weights_of_a_save_are_told_from_others(tables_of: TablesOf) -> None:
+    """Those of a step are compared between workers, those of a save with what is restored."""
+    weights = {"event": "weights", "step": 3, "variables": [{"name": "kernel:0", "shape": [2], "crc32": 7}]}
+    given = lines(weights, {**weights, "saved": True})
+    found = tables_of({"worker-1/process-7.jsonl": given})["checksums"]
+    assert found["kind"].to_list() == ["weights", "saved_weights"]
+    assert found["attempt"].to_list() == [1, 1]
+
+
 def test_counters_become_rates(tables_of: TablesOf) -> None:
     """Processor seconds of two samples, a second apart."""
     given = lines({"event": "sample", "cpu_seconds": 1.0}, {"event": "sample", "cpu_seconds": 2.5})

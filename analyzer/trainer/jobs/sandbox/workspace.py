@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 PROGRAM = Path(__file__).parents[2] / "program"
 WINDOW = 64
+RUN = "run"
+"""Directory with all that is handed over, in the shared one of tasks that a scheduler starts."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Workspace:
     addresses: tuple[str, ...]
     hosts: Hosts | None = None
     logs: Path | None = None
-    """Directory of the logs while the job runs; None for the scratch directory."""
+    """Directory of the logs while the job runs: `run` or one beside it; None for the scratch directory."""
 
     @classmethod
     def create(cls, root: Path, scenario: Scenario, install: Install | None = None) -> Workspace:
@@ -63,7 +65,8 @@ class Workspace:
     @property
     def recordings(self) -> Path | None:
         """Return where mwms-recorder writes; None for a scenario without it."""
-        return self.root / "recordings" if self.scenario.recorder else None
+        shared = self.logs.parent / RUN if self.logs else self.root / "recordings"
+        return shared if self.scenario.recorder else None
 
     def log(self, index: int, stream: str) -> Path:
         """Return the log path of a worker's stream, `out` or `err`; only layout `folders` separates them."""
