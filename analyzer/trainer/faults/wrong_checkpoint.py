@@ -51,8 +51,11 @@ class WrongCheckpoint(Supervised):
         super().on_step(workers, index, step)
 
     def before_restart(self, index: int) -> None:
-        """Replace the worker's checkpoint by the first one, or delete it, as `found` says."""
-        if self.found == "latest":
+        """Replace the worker's checkpoint by the first one, or delete it, as `found` says.
+
+        A worker that failed before its first checkpoint has nothing to replace.
+        """
+        if self.found == "latest" or not (self.folders[index] / FOLDER).exists():
             return
         shutil.rmtree(self.folders[index] / FOLDER)
         self.replaced += 1

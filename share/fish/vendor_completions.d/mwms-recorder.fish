@@ -65,7 +65,7 @@ complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l task -x -d 'nam
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l off -xka "streams hook reach gpus files stacks weights" -d 'turn a part off; may be repeated'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l interval -x -d 'seconds between samples (default: 5)'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l stall -x -d 'minimum seconds without a step that count as a stall (default: 60)'
-complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l check-weights -x -d 'checksum the weights every N steps too'
+complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l check-weights -x -d 'checksum the weights every N steps and at saves'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l weights-mib -x -d 'checksum at most so many MiB of weights (default: 64)'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l fingerprint-data -d 'record digests of the first batches of each worker'
 complete -c mwms-recorder -n '_shtab_mwms_recorder_using run' -l check-finite -d 'find the first batch, and under fit the first own loss of each worker, with NaN or infinity'
