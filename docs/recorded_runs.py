@@ -19,6 +19,7 @@ No rule was made for a scenario between its first recording and its first answer
 The two runs with a label out of range were recorded again once the recorder noted input files,
 and a rule was made for them.
 `nan-under-fit` was recorded again once the recorder read each worker's own loss, and a rule was made for it.
+`old-weights` was recorded again once the recorder checked the weights at saves, and a rule was made for it.
 `checkpoints-not-writable` and `data-not-readable`, whose worker runs as another user, were recorded again
 once the recorder no longer printed tracebacks of its own there.
 In `tf-config-index-twice` an innocent worker was accused at first:

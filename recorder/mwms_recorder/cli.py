@@ -31,7 +31,11 @@ def parser() -> argparse.ArgumentParser:
     stalled = "minimum seconds without a step that count as a stall (default: 60)"
     run.add_argument("--stall", type=float, default=60.0, help=stalled)
     run.add_argument(
-        "--check-weights", type=int, default=0, metavar="N", help="checksum the weights every N steps and at saves"
+        "--check-weights",
+        type=int,
+        default=0,
+        metavar="N",
+        help="checksum the weights every N steps and at saves",
     )
     run.add_argument(
         "--weights-mib", type=int, default=64, help="checksum at most so many MiB of weights (default: 64)"

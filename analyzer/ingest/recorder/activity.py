@@ -1,6 +1,6 @@
 """What a process did between two samples → percentages in `scalars`: phases of training, waits, stops."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analyzer.ingest.logs.gauges import add_gauge
 from analyzer.ingest.reader_output import SourceRows
@@ -12,7 +12,7 @@ _PHASES = ("input", "compute", "save", "other")
 _MIN_LOOKS = 5
 """Minimum number of samples of a process (5 a second) for a percentage."""
 _MIN_QUEUE_BYTES = 1 << 14
-"""Send queue that shows a slow network; a fast one empties so much within a millisecond."""
+"""Send queue that shows a slow network, or a slow reader; it is empty within a millisecond otherwise."""
 _MIN_SEGMENTS = 200
 """Minimum traffic for a percentage: an all-reduce of a small model has more."""
 
@@ -55,8 +55,8 @@ def _losses(before: Event, event: Event) -> Iterator[tuple[str, float]]:
 def _phases(before: Event, event: Event) -> Iterator[tuple[str, float]]:
     """Yield the percentages of time that each training process spent in each phase since the last sample.
 
-    Also `generator`, while `tf.data` ran a Python generator in another thread, `sending`, 100 while its send
-    queue is full, at looks once a second, and `training_cpu`, 100 per processor in use.
+    Also `generator`, while `tf.data` ran a Python generator in another thread, `sending` and `unread`, 100
+    while its queue is full, at looks once a second, and `training_cpu`, 100 per processor in use.
     """
     passed = float(event["monotonic"]) - float(before.get("monotonic", event["monotonic"]))
     earlier = {each["pid"]: each for each in before.get("progress", ())}
@@ -71,10 +71,16 @@ def _phases(before: Event, event: Event) -> Iterator[tuple[str, float]]:
             if "generator_looks" in process:
                 yield "generator", 100.0 * _growth(first, process, "generator_looks") / total
         if "unsent_bytes" in event:
-            queues = [*event.get("unsent_looks", ()), event["unsent_bytes"]]
-            yield "sending", 100.0 * sum(bytes_ >= _MIN_QUEUE_BYTES for bytes_ in queues) / len(queues)
+            yield "sending", _share_of_full([*event.get("unsent_looks", ()), event["unsent_bytes"]])
+        if event.get("unread_looks"):
+            yield "unread", _share_of_full(event["unread_looks"])
         if "cpu_seconds" in event and "cpu_seconds" in before:
             yield "training_cpu", 100.0 * _growth(before, event, "cpu_seconds") / passed
+
+
+def _share_of_full(queues: Sequence[int]) -> float:
+    """Return the percentage of looks at which a queue was full."""
+    return 100.0 * sum(bytes_ >= _MIN_QUEUE_BYTES for bytes_ in queues) / len(queues)
 
 
 def _is_training(first: Event, process: Event, passed: float, now: float) -> bool:

@@ -128,12 +128,13 @@ def network() -> dict[str, int]:
     return {**totals, **{names[name]: int(value) for name, value in counted.items() if name in names}}
 
 
-def unsent(ports: set[int]) -> int:
-    """Return the send queues, in bytes not sent or not acknowledged, of TCP connections with these ports."""
+def queued(ports: set[int]) -> tuple[int, int]:
+    """Return the bytes that connections with these ports have not sent (or seen acknowledged), and not read."""
     rows = (
         line.split() for name in ("tcp", "tcp6") for line in text_of(f"/proc/net/{name}").splitlines()[1:]
     )
-    return sum(int(row[4].split(":")[0], 16) for row in rows if ports & {_port(row[1]), _port(row[2])})
+    own = [row[4].split(":") for row in rows if ports & {_port(row[1]), _port(row[2])}]
+    return sum(int(sent, 16) for sent, _ in own), sum(int(unread, 16) for _, unread in own)
 
 
 def _port(address: str) -> int:

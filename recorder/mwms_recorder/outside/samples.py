@@ -22,8 +22,8 @@ class Sampler:
         self.journal = Journal(os.path.join(settings.directory, "samples.jsonl"))
         self.files: set[str] = set()
         self.states: Counter[str] = Counter()
-        self.queues: list[int] = []
-        """Bytes not sent yet at each look since the last sample."""
+        self.queues: list[tuple[int, int]] = []
+        """Bytes not sent yet, and not read yet, at each look since the last sample."""
         self.ports: set[int] = set()
         """Ports of TF_CONFIG, to find the connections between workers."""
         self.gpus: gpus.Watch | None = gpus.Watch(settings.interval) if settings.records("gpus") else None
@@ -38,9 +38,9 @@ class Sampler:
         return [page for page in found if page]
 
     def look(self, pages: list[Page]) -> None:
-        """Note the send queues and the states of the Python processes, else that of the command."""
+        """Note the queues and the states of the Python processes, else that of the command."""
         if self.ports:
-            self.queues.append(proc.unsent(self.ports))
+            self.queues.append(proc.queued(self.ports))
         for pid in [page.pid for page in pages] or [self.pid]:
             with contextlib.suppress(ProcessLookupError):
                 self.states[proc.stat(pid).state] += 1
@@ -49,8 +49,9 @@ class Sampler:
         """Write one sample."""
         values = {**proc.usage(self.pid), **_machine(), **proc.network(), **_space(self.settings.directory)}
         if self.ports:
-            values["unsent_bytes"] = proc.unsent(self.ports)
-            values["unsent_looks"], self.queues = self.queues, []
+            looks, self.queues = [*self.queues, proc.queued(self.ports)], []
+            *values["unsent_looks"], values["unsent_bytes"] = (unsent for unsent, _ in looks)
+            values["unread_looks"] = [unread for _, unread in looks]
         devices = self.gpus.latest() if self.gpus else []
         steps = [_progress(page) for page in pages]
         states, self.states = dict(self.states), Counter()

@@ -255,6 +255,17 @@ def test_a_send_queue_is_looked_at_more_often_than_a_sample_is_taken(tables_of: 
         assert readings(tables_of({"worker-0/samples.jsonl": given}))["sending_percent"] == [percent]
 
 
+def test_what_arrived_and_was_not_read_is_told_from_what_was_not_sent(tables_of: TablesOf) -> None:
+    """A reader that is late fills the queues of both ends."""
+    queues = {"unsent_bytes": 30_000, "unsent_looks": [0, 20_000], "unread_looks": [0, 0, 60_000]}
+    found = readings(
+        tables_of(
+            {"worker-0/samples.jsonl": lines(training(0, 1, 10, 0), {**training(1, 5, 20, 0), **queues})}
+        )
+    )
+    assert [round(found[tag][0]) for tag in ("sending_percent", "unread_percent")] == [67, 33]
+
+
 def test_a_python_generator_has_a_share_of_the_looks(tables_of: TablesOf) -> None:
     """Of the time in training, as the phases of the main thread."""
     samples = [training(second, 4 * second, 10 * second, 0) for second in (1, 2)]
