@@ -49,6 +49,8 @@ def _ranges(readings: pl.DataFrame) -> pl.DataFrame:
     return own.with_columns(
         over_others=pl.col("mean") - highest.otherwise(others.list.get(0)),
         part_of_others=pl.col("mean") / lowest.otherwise(low.list.get(0)),
+        readings_of_all=pl.col("readings").sum().over("tag"),
+        mean_of_all=pl.col("mean").mean().over("tag").round(1),
     )
 
 
