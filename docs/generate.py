@@ -130,7 +130,8 @@ RECORDED_MATRIX = """
 ## Under the recorder
 
 The same under [mwms-recorder](recorder.md), whose recording is all that the analyzer read,
-but for jobs of a real Slurm, where it also read what `deploy/trainer/job.sbatch` leaves: Slurm's own lines and its accounting.
+but for jobs of a real Slurm, where it also read what `deploy/trainer/job.sbatch` leaves:
+Slurm's own lines and its accounting.
 From `sample_runs/recorded/matrix.csv`.
 The runs of 2026-11-25 were made on two cores with a load of 6 to 23; scenarios whose first answer had been
 wrong ran again once the recorder, a reader or a rule was mended, and the last run of each counts.

@@ -129,7 +129,7 @@ def network() -> dict[str, int]:
 
 
 def queued(ports: set[int]) -> tuple[int, int]:
-    """Return the bytes that connections with these ports have not sent (or seen acknowledged), and not read."""
+    """Return the bytes that connections with these ports have not sent or seen acknowledged, and not read."""
     rows = (
         line.split() for name in ("tcp", "tcp6") for line in text_of(f"/proc/net/{name}").splitlines()[1:]
     )
