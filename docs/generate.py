@@ -135,6 +135,7 @@ Slurm's own lines and its accounting.
 From `sample_runs/recorded/matrix.csv`.
 The runs of 2026-11-25 were made on two cores with a load of 6 to 23; scenarios whose first answer had been
 wrong ran again once the recorder, a reader or a rule was mended, and the last run of each counts.
+Of the first runs of all, 173 answers had the right cause and 175 the right culprit.
 
 """
 
