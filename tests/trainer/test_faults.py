@@ -278,3 +278,13 @@ def test_a_checkpoint_is_another_one_after_the_restart(found: str, left: str | N
         kept.write_text("of step 30")
         fault.before_restart(1)
     assert (kept.read_text() if kept.exists() else None) == left
+
+
+@pytest.mark.parametrize("found", ["first", "none"])
+def test_a_worker_without_a_checkpoint_has_none_to_replace(found: str, tmp_path: Path) -> None:
+    """It failed before it wrote one, and is restarted all the same."""
+    fault = WrongCheckpoint(guilty=0, step=31, found=found)
+    fault.folders = [tmp_path]
+    fault.before_restart(0)
+    assert fault.replaced == 0
+    assert list(tmp_path.iterdir()) == []
