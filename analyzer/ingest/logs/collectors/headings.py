@@ -18,7 +18,7 @@ _MAX_WORDS = 8
 """Maximum number of words in a title."""
 _ROLE = re.compile(
     r"(?<![a-z])(?:worker|chief|master|ps|evaluator|rank|task|index|replica|algo|workerpool[0-3])"
-    r"[-_.: #=]{0,2}\d{1,4}(?!\d)|(?<![a-z])(?:chief|master)(?![a-z])"
+    r"[-_.: #=]{0,2}\d{1,4}(?![\da-z])|(?<![a-z])(?:chief|master)(?![a-z])"
 )
 _PLACE = re.compile(r"(?<![a-z])(?:node|host|machine|server|vm|container|terminal)[-_ #]?\d{1,4}(?!\d)")
 """Regex for a machine's number, which counts where a title names no task."""

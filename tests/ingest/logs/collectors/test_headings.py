@@ -38,6 +38,7 @@ def streams(*lines: str) -> list[Stream]:
         ("$ kubectl get pods", "get-pods"),
         ("$ kubectl get tfjob", "get"),
         ("kubectl describe po fit-worker-1 | tail", "describe-worker-1"),
+        ("kubectl describe pod fit-master-3ti2-0-9st9r", "describe-master"),
         ("sacct -j 81277 -o jobid,state", "sacct"),
         ("docker logs registry", ""),
     ],
