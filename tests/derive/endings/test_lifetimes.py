@@ -77,6 +77,38 @@ def test_the_end_of_a_worker(log: list[Line], code: str | None, ended: str) -> N
     assert life(derived({"worker-0.log": log}, exit_code=codes), "worker:0")["ended"] == ended
 
 
+@pytest.mark.parametrize(
+    ("line", "ended"),
+    [
+        ("Evaluation complete", "unknown"),
+        ("training and evaluation complete", "finished"),
+        ("INFO:tensorflow:Finished evaluation at 2019-03-01-04:08:28", "unknown"),
+        ("INFO:tensorflow:Done calling model_fn.", "unknown"),
+        ("INFO:tensorflow:Outfeed finished for iteration (1862, 53)", "unknown"),
+        ("broadcast of variables done", "unknown"),
+        ("data parallel training finished", "finished"),
+        ("Finished reading 128 shards", "unknown"),
+        ("finished rank=worker-1 steps=80", "finished"),
+        ("Batch 3 finished", "unknown"),
+        ("Checkpoint saved successfully to /ckpt/12", "unknown"),
+        ("Model trained successfully", "finished"),
+        ("Successfully installed tensorflow-2.4.1", "unknown"),
+        ("Total time: 12.1 s per step", "unknown"),
+        ("total training time: 12.1 s", "finished"),
+        ("a3ed95caeb02: Pull complete", "unknown"),
+        ("Solving environment: done", "unknown"),
+        ("node7:21:45 [1] NCCL INFO ncclCommInitRank comm 0x7d10 rank 1 nranks 4 - Init COMPLETE", "unknown"),
+        ("19/05/24 18:28:42 INFO Executor: Finished task 7.0 in stage 74.0 (TID 1180).", "unknown"),
+        ("otherwise exiting without calling MPI_FINALIZE first).", "unknown"),
+        ("exiting", "finished"),
+    ],
+)
+def test_only_the_end_of_the_whole_ends_a_worker(line: str, ended: str) -> None:
+    """A part that is done, or another program, says nothing of the training."""
+    tables = derived({"worker-0.log": [*STEPS, says(line)]})
+    assert life(tables, "worker:0")["ended"] == ended
+
+
 @pytest.mark.parametrize(("code", "name"), [("-11", "SIGSEGV"), ("-77", "signal 77"), ("3", None)])
 def test_a_signal_has_a_name(code: str, name: str | None) -> None:
     """Numbers that the operating system does not define keep their number."""
