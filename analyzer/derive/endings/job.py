@@ -37,7 +37,7 @@ def job(
         **_progress(training),
         "no_files": _count(lives, "ended", "never_started"),
         "workers_leader_awaited": _leader_awaited(lives, facts),
-        "awaits_everyone": _awaits_everyone(training, accusations),
+        "awaits_everyone": _awaits_everyone(lives, accusations),
         "lost_unlogged": _lost_unlogged(lives, accusations),
         "in_progress": in_progress,
         "stalled": not in_progress and _stalled(training, silences, scheduler_stop(facts) is not None),
@@ -132,11 +132,12 @@ def _leader_awaited(lives: Sequence[Row], facts: pl.DataFrame) -> int:
     return sum(life["worker"] in awaited for life in up)
 
 
-def _awaits_everyone(training: Sequence[Row], accusations: pl.DataFrame) -> bool:
-    """Return True if one worker waits for all others, at least two, and none of them left a file."""
+def _awaits_everyone(lives: Sequence[Row], accusations: pl.DataFrame) -> bool:
+    """Return True if one task waits for all others, at least two, and none of them left a file."""
     absent = accusations.filter(pl.col("counts") & (pl.col("kind") == "absent"))
-    others = {life["worker"] for life in training} - {*absent["accuser"]}
-    unseen = {life["worker"] for life in training if not life["seen"]}
+    awaited = [life for life in lives if not life["worker"].startswith("evaluator")]
+    others = {life["worker"] for life in awaited} - {*absent["accuser"]}
+    unseen = {life["worker"] for life in awaited if not life["seen"]}
     return len(others) > 1 and others <= unseen & {*absent["worker"]}
 
 
