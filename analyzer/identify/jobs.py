@@ -19,11 +19,11 @@ from analyzer.identify.job_evidence import (
 from analyzer.model.errors import UsageError
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
-from analyzer.model.task_names import listed, natural_order
+from analyzer.model.task_names import listed, natural_order, without_task
 from analyzer.tables.grouping import grouped
 
 _SEVERAL = 2
-_REST = "the other files"
+_REST, _ALIKE = "the other files", "the files like"
 
 
 class _Run(NamedTuple):
@@ -59,9 +59,11 @@ def require_one_job(name: str, read: Tables, messages: Messages) -> None:
 
     """
     if jobs := several_jobs(read, messages):
+        are_directories = not any(job.startswith((_REST, _ALIKE)) for job in jobs)
         raise UsageError(
-            f"{name}: these look like {len(jobs)} jobs: {listed(jobs)}; give one of them, "
-            "or all of them to mwms-triage (if they are attempts of one job, call them attempt-1, attempt-2)"
+            f"{name}: these look like {len(jobs)} jobs: {listed(jobs)}; "
+            f"give {'one of them, or all of them to mwms-triage' if are_directories else 'the files of one'} "
+            "(if they are attempts of one job, call them attempt-1, attempt-2)"
         )
 
 
@@ -69,9 +71,10 @@ def several_jobs(read: Tables, messages: Messages) -> list[str]:
     """Return the places of the jobs in the ingested tables; empty if all files may belong to one job.
 
     Directories side by side, at any depth, are compared with each other, and with all files beside them that
-    are no job of their own. Each is identified as if it were all of the run: a part of a job, as a directory
-    for each worker, host, kind of log or attempt holds, has no leader or lacks tasks that its logs speak of.
-    Nor is a copy of a job another one.
+    are no job of their own; so are files of one directory by what their names have besides the task. Each
+    group is identified as if it were all of the run: a part of a job, as a directory for each worker, host,
+    kind of log or attempt holds, has no leader or lacks tasks that its logs speak of. Nor is a copy of a job
+    another one.
     """
     facts, names = read["facts"], dict(read["sources"].select("source", "worker").iter_rows())
     starts, addresses, replication = (
@@ -94,15 +97,24 @@ def _jobs_in(place: str, sources: Sequence[str], run: _Run) -> dict[str, JobEvid
         if not inner:
             single[folder] = own
     folders = {folder: own for folder, own in single.items() if folder != place and run.may_hold_a_job(own)}
-    parts = [source for folder, own in single.items() if folder not in folders for source in own]
+    folders |= _alike(single.get(place, ()), run)
+    held = {source for own in folders.values() for source in own}
+    parts = [source for own in single.values() for source in own if source not in held]
     if len(found) + len(folders) + run.may_hold_a_job(parts) < _SEVERAL:
         return {}
     others = f"{_REST} in {place}" if place else _REST
     jobs = found | _whole_jobs(folders, parts, others, run)
-    places = sorted(jobs, key=lambda name: (name.startswith(_REST), natural_order(name)))
+    places = sorted(jobs, key=lambda name: (name.startswith((_REST, _ALIKE)), natural_order(name)))
     pairs = [pair for pair in combinations(places, 2) if are_separate(*map(jobs.__getitem__, pair))]
     apart = {name for pair in pairs for name in pair}
     return _without_copies({name: jobs[name] for name in places if name in apart})
+
+
+def _alike(sources: Sequence[str], run: _Run) -> dict[str, Sequence[str]]:
+    """Return name → files of one directory whose names differ by more than the task, if these may be jobs."""
+    alike = grouped((without_task(source), source) for source in sources)
+    jobs = {f"{_ALIKE} {own[0]}": own for words, own in alike.items() if words and run.may_hold_a_job(own)}
+    return {**jobs} if len(jobs) >= _SEVERAL else {}
 
 
 def _folder_in(place: str, source: str) -> str:

@@ -130,6 +130,16 @@ def without_attempt(name: str) -> str:
     return name[: match.start()] + name[match.end() :] if match else name
 
 
+def without_task(name: str) -> str:
+    """Return the words of a file's name but its task, numbers and last suffix: `bert` of `bert-worker-0.log`.
+
+    Equal for the logs of a job's workers; empty if there are no such words, or no task.
+    """
+    stem = PurePosixPath(log_of(name.lower())).stem
+    words, tasks = _TASK.subn("", stem)
+    return "-".join(re.findall(r"[^\W\d_]+", words)) if tasks else ""
+
+
 def is_previous(name: str) -> bool:
     """Return True for the name of a previous attempt's log, as `kubectl logs --previous` writes it."""
     return bool(_PREVIOUS.search(name.lower()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping
 from itertools import permutations
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -149,6 +149,20 @@ def test_a_finished_job_below_another_one(one: str, other: str, make_run: MakeRu
     """Files in a directory are compared with those in its sub-directories."""
     run = make_run(files(one, "{name}") | files(other, "old/{name}"))
     assert jobs_of(run) == ["old", "the other files"]
+
+
+@pytest.mark.parametrize("form", ["{job}-{path.name}", "{job}.{path.name}", "{path.stem}-{job}{path.suffix}"])
+def test_jobs_in_one_directory_are_told_by_their_names(form: str, make_run: MakeRun) -> None:
+    """What stands before or behind the task; the same job under two names is a copy."""
+
+    def named(sample: str, job: str) -> dict[str, str]:
+        own = files(sample, "{name}").items()
+        return {form.format(job=job, path=PurePosixPath(name)): text for name, text in own}
+
+    found = jobs_of(make_run(named("worker-killed", "bert") | named("nan-loss", "unet")))
+    assert len(found) == 2
+    assert all(name.startswith("the files like ") for name in found)
+    assert one_job(make_run(named("worker-killed", "bert") | named("worker-killed", "unet")))
 
 
 def test_a_finished_job_below_another_one_in_a_directory(make_run: MakeRun) -> None:
