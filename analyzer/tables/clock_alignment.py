@@ -1,5 +1,7 @@
 """Compares times of several clocks, and converts them to a common one."""
 
+from math import ceil
+
 import polars as pl
 
 _ZONE_STEP_SECONDS = 900
@@ -14,6 +16,17 @@ def in_other_zone(one: float, other: float, tolerance: float) -> bool:
     apart = abs(one - other)
     beyond = min(apart % _ZONE_STEP_SECONDS, -apart % _ZONE_STEP_SECONDS)
     return beyond <= tolerance and apart < _DAY_SECONDS - tolerance
+
+
+def in_span_of_any_zone(time: float, first: float, last: float) -> bool:
+    """Return True if a time (s) may lie between two others, by the clock of another time zone or the same."""
+    if first <= time <= last:
+        return True
+    nearest = (
+        ceil((first - time) / _ZONE_STEP_SECONDS) if time < first else (last - time) // _ZONE_STEP_SECONDS
+    )
+    shift = nearest * _ZONE_STEP_SECONDS
+    return first <= time + shift <= last and abs(shift) < _DAY_SECONDS
 
 
 class CommonClock:

@@ -31,6 +31,19 @@ def test_a_log_of_the_kernel_is_no_workers(make_run: Callable[[Mapping[str, str]
     assert set(tables["matches"].filter(tables["matches"]["source"] == "kernel.log")["worker"]) == {None}
 
 
+def test_a_log_of_the_kernel_with_numbers_like_steps_is_no_workers(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """A dump of the kernel counts processors; beside another kernel log alone, nobody's it is, too."""
+    dump = "".join(
+        f"2026-11-20T18:27:19,3{n:05}+00:00 CPU: {n} PID: 30332 Comm: python3 0.5\n" for n in range(9)
+    )
+    kernel_logs = {"gpu21/kernel.log": dump, "gpu22/kernel.log": dump}
+    named = {"gpu21/worker-0.log": "step 1 loss 0.5\n", "gpu22/worker-1.log": "step 1 loss 0.5\n"}
+    for logs in (named | kernel_logs, kernel_logs):
+        assert {workers_of(make_run(logs))[name] for name in kernel_logs} == {None}
+
+
 def workers_of(run: Path) -> dict[str, str | None]:
     """Source → the worker that it is given to."""
     sources = load_tables(discover([run]), our_rules())["sources"]

@@ -1,14 +1,30 @@
 """Adds context to log lines matched by rules: what followed them and the TensorFlow version."""
 
+import re
+
 import polars as pl
 
 from analyzer.derive.training.ordering import printed_after_end
+from analyzer.model.task_names import is_kernel_log
+from analyzer.tables.clock_alignment import in_span_of_any_zone
+
+_UTC_OFFSET = re.compile(r"\S+T\d\d:\d\d:\d\d[.,]\d+([+-])(\d\d):?(\d\d)\s")
+"""Regex for a time of `dmesg --time-format iso`, which states the zone of the host."""
+_MARGIN_SECONDS = 60.0
+"""By how much the clock of a kernel log may differ from those of the workers, zones aside."""
 
 
 def matches(
-    found: pl.DataFrame, lifetimes: pl.DataFrame, workers: pl.DataFrame, scalars: pl.DataFrame
+    found: pl.DataFrame,
+    lifetimes: pl.DataFrame,
+    workers: pl.DataFrame,
+    scalars: pl.DataFrame,
+    sources: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Return the lines with `after_end` (worker had finished), `overcome` (progress followed) and version."""
+    """Return the lines with what came before and after them, and the version of TensorFlow.
+
+    `after_end`: its worker had finished; `overcome`: progress followed; `of_another_time`: see below.
+    """
     versions = workers.select("worker", "tensorflow").drop_nulls()
     distinct = versions["tensorflow"].unique().to_list()
     of_all = distinct[0] if len(distinct) == 1 else None
@@ -18,6 +34,35 @@ def matches(
     joined = found.join(last, on="source", how="left", maintain_order="left").with_columns(
         printed_after_end(found, lifetimes).alias("after_end"),
         (pl.col("last") > pl.col("line")).fill_null(value=False).alias("overcome"),
+        _of_another_time(found, sources),
         pl.Series("tensorflow", stated, dtype=pl.String()),
     )
     return joined.drop("last")
+
+
+def _of_another_time(found: pl.DataFrame, sources: pl.DataFrame) -> pl.Series:
+    """Return for each line whether a kernel log dates it at another time than the ends of the workers' logs.
+
+    Such a log tells of weeks, and of other jobs. A kill lies between the last line of the worker that it
+    ended and those of its peers.
+    """
+    kernel_logs = [name for name in sources["source"] if is_kernel_log(name)]
+    own = sources.filter(pl.col("worker").is_not_null() & ~pl.col("source").is_in(kernel_logs))
+    ends = own.group_by("worker").agg(pl.col("last_time").max())["last_time"].drop_nulls().to_list()
+    apart = [False] * found.height
+    if kernel_logs and ends:
+        span = min(ends) - _MARGIN_SECONDS, max(ends) + _MARGIN_SECONDS
+        rows = found.select("source", "time", "excerpt").iter_rows()
+        apart = [name in kernel_logs and not _is_within(time, line, *span) for name, time, line in rows]
+    return pl.Series("of_another_time", apart, dtype=pl.Boolean())
+
+
+def _is_within(time: float | None, line: str, first: float, last: float) -> bool:
+    """Return True if a line may be of the time between two others, which are UTC or local to its host."""
+    if time is None:
+        return True
+    offset = _UTC_OFFSET.match(line)
+    if offset is None:
+        return in_span_of_any_zone(time, first, last)
+    minutes = int(f"{offset[1]}{offset[2]}") * 60 + int(f"{offset[1]}{offset[3]}")
+    return any(first <= each <= last for each in (time, time + 60 * minutes))
