@@ -46,7 +46,10 @@ class Process(Protocol):
 
 @dataclass
 class Life:
-    """One process of a worker, with its start and end as monotonic times (end 0 while it runs)."""
+    """One process of a worker, with its start and end as monotonic times (end 0 while it runs).
+
+    The start is taken before the process is made: a limit on its time is never seen to end it too early.
+    """
 
     index: int
     process: Process
@@ -96,6 +99,7 @@ class WorkerProcesses:
         with ExitStack() as files:
             stdout = files.enter_context(out.open("ab"))
             stderr = subprocess.STDOUT if err == out else files.enter_context(err.open("ab"))
+            began = time.monotonic()
             process = subprocess.Popen(  # noqa: S603 - the trainer's own program
                 command,
                 cwd=cwd,
@@ -107,7 +111,7 @@ class WorkerProcesses:
                 preexec_fn=die_with_parent,
             )
         self.processes[index] = RecordedProcess.of(process) if self.recorded else process
-        self.lives.append(Life(index, self.processes[index]))
+        self.lives.append(Life(index, self.processes[index], began))
 
     def restart(self, index: int) -> None:
         """Start a worker again with the arguments of its last `start`."""
