@@ -108,7 +108,7 @@ def _tasks(part: str) -> Iterator[str]:
 
 
 def is_numbered(name: str) -> bool:
-    """Return True if a log's name has a number but no role, so that its task is a guess."""
+    """Return True for a log like `out-3.txt`: its name has a number but no role, so worker 3 is a guess."""
     return worker_of(name, Kind.OTHER) is None and worker_of(name) is not None
 
 

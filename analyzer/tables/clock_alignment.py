@@ -1,31 +1,25 @@
 """Compares times of several clocks, and converts them to a common one."""
 
-from math import ceil
+from math import ceil, floor
 
 import polars as pl
 
-_ZONE_STEP_SECONDS = 900
+ZONE_STEP_SECONDS = 900
+"""Time zones differ by a multiple of it, and by less than a day."""
 _DAY_SECONDS = 86_400
 
 
 def in_other_zone(one: float, other: float, tolerance: float) -> bool:
-    """Return True if two times (s) may be one moment by the clocks of two time zones, or by one clock.
-
-    Time zones differ by a multiple of 15 minutes, and by less than a day.
-    """
-    apart = abs(one - other)
-    beyond = min(apart % _ZONE_STEP_SECONDS, -apart % _ZONE_STEP_SECONDS)
-    return beyond <= tolerance and apart < _DAY_SECONDS - tolerance
+    """Return True if two times (s) may be one moment by the clocks of two time zones, or by one clock."""
+    return in_span_of_any_zone(one, other - tolerance, other + tolerance)
 
 
 def in_span_of_any_zone(time: float, first: float, last: float) -> bool:
     """Return True if a time (s) may lie between two others, by the clock of another time zone or the same."""
     if first <= time <= last:
         return True
-    nearest = (
-        ceil((first - time) / _ZONE_STEP_SECONDS) if time < first else (last - time) // _ZONE_STEP_SECONDS
-    )
-    shift = nearest * _ZONE_STEP_SECONDS
+    steps = (first - time) / ZONE_STEP_SECONDS if time < first else (last - time) / ZONE_STEP_SECONDS
+    shift = (ceil(steps) if time < first else floor(steps)) * ZONE_STEP_SECONDS
     return first <= time + shift <= last and abs(shift) < _DAY_SECONDS
 
 

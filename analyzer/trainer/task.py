@@ -89,6 +89,9 @@ def _leave(workspace: Workspace, outcome: Outcome, rank: Rank, home: Path) -> in
 
 
 def _meeting() -> str:
-    """Return the name of the directory in which the tasks of this attempt exchange addresses."""
+    """Return a name that is the same for all tasks of one job, and another one after a requeue.
+
+    In the directory of this name the tasks tell each other their addresses.
+    """
     names = ("SLURM_JOB_ID", "SLURM_RESTART_COUNT", "PMIX_NAMESPACE", "JOB_NAME")
     return "-".join(["tasks", *(os.environ[name] for name in names if name in os.environ)])

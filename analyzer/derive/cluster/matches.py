@@ -21,9 +21,10 @@ def matches(
     scalars: pl.DataFrame,
     sources: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Return the lines with what came before and after them, and the version of TensorFlow.
+    """Return the lines with the version of TensorFlow of their worker, and what lessens their weight.
 
-    `after_end`: its worker had finished; `overcome`: progress followed; `of_another_time`: see below.
+    `after_end`: the worker had finished; `overcome`: training went on; `of_another_time`: a kernel log dates
+    the line at another time than the end of the run.
     """
     versions = workers.select("worker", "tensorflow").drop_nulls()
     distinct = versions["tensorflow"].unique().to_list()
@@ -41,12 +42,12 @@ def matches(
 
 
 def _of_another_time(found: pl.DataFrame, sources: pl.DataFrame) -> pl.Series:
-    """Return for each line whether a kernel log dates it at another time than the ends of the workers' logs.
+    """Return for each line whether a kernel log dates it at another time than the end of the run.
 
-    Such a log tells of weeks, and of other jobs. A kill lies between the last line of the worker that it
-    ended and those of its peers.
+    A kernel log holds weeks, and the kills of other jobs. The run ends between the last lines of its workers:
+    first that of a worker which was killed, then those of its peers.
     """
-    kernel_logs = [name for name in sources["source"] if is_kernel_log(name)]
+    kernel_logs = {name for name in sources["source"] if is_kernel_log(name)}
     own = sources.filter(pl.col("worker").is_not_null() & ~pl.col("source").is_in(kernel_logs))
     ends = own.group_by("worker").agg(pl.col("last_time").max())["last_time"].drop_nulls().to_list()
     apart = [False] * found.height
@@ -58,7 +59,7 @@ def _of_another_time(found: pl.DataFrame, sources: pl.DataFrame) -> pl.Series:
 
 
 def _is_within(time: float | None, line: str, first: float, last: float) -> bool:
-    """Return True if a line may be of the time between two others, which are UTC or local to its host."""
+    """Return True if a line may be from between two times, which are in UTC or in the host's time zone."""
     if time is None:
         return True
     offset = _UTC_OFFSET.match(line)

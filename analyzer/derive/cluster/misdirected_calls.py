@@ -78,10 +78,10 @@ def _wrong(call: Mapping[str, Any], ports: Mapping[str, int]) -> str | None:
 
     `ports` has how many servers listen on each.
     """
-    servers, wrong = sum(ports.values()), None
-    called, own = (split_address(call[address])[1] for address in ("address", "serves"))
+    servers = sum(ports.values())
+    caller: str | None = call["caller"]
+    task: str = call["task"]
     if len(ports) == 1 and servers > 2:
-        wrong = call["caller"]
-    elif ports[own] == 1 and ports[called] == servers - 1 > 1:
-        wrong = call["task"]
-    return wrong
+        return caller
+    called, own = (split_address(call[address])[1] for address in ("address", "serves"))
+    return task if ports[own] == 1 and ports[called] == servers - 1 > 1 else None

@@ -1,9 +1,9 @@
 """Finds logs that may belong to another worker, or another job, than their file names state."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import combinations
+from itertools import islice, pairwise
 from math import inf
 from typing import Any
 
@@ -31,13 +31,13 @@ def misfiled(
     sources: pl.DataFrame,
     rows: Sequence[Row],
     devices: Mapping[str, str],
-    met: AbstractSet[str] = frozenset(),
-    stepped: AbstractSet[str] = frozenset(),
+    met: AbstractSet[str],
+    stepped: AbstractSet[str],
 ) -> dict[str, dict[str, Any]]:
     """Return worker → `doubted` and `doubt`.
 
-    `devices` has the tasks whose devices logs name as their own, `met` the tasks that another
-    one saw connect, and `stepped` those that made training steps.
+    `devices` has the tasks whose devices logs name as their own, `met` those that another task saw connect,
+    `stepped` those that made training steps.
     """
     logs = sources.filter(kind="log").select(_OF_LOGS).drop_nulls("worker").to_dicts()
     found = [
@@ -84,7 +84,8 @@ def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[s
     unnamed = {row["worker"] for row in rows if row["known_by"] in {None, FILES}}.intersection(dated)
     if len(unnamed) == 1 and len(dated) > 2:
         (worker,) = unnamed
-        if _is_apart(ran[worker], [ran[peer] for peer in dated if peer != worker]):
+        first, last = _span([ran[peer] for peer in dated if peer != worker])
+        if ran[worker][0] > last + _MIN_GAP_SECONDS or ran[worker][1] < first - _MIN_GAP_SECONDS:
             yield worker, JOB, f"no other log names {worker}, and its log is of another time"
 
 
@@ -99,18 +100,31 @@ def _of_other_times(
     ran = _times(logs)
     taking_part = {row["worker"] for row in rows if row["role"] != "evaluator"}
     groups = _apart_in_time({worker: time for worker, time in ran.items() if worker in taking_part})
-    starts = [min(ran[worker][0] for worker in group) for group in groups]
-    if any(in_other_zone(*pair, _SAME_START_SECONDS) for pair in combinations(starts, 2)):
+    spans = [_span([ran[worker] for worker in group]) for group in groups]
+    if len(groups) < 2 or _may_be_of_one_time(spans):
         return
-    most = max(map(len, groups), default=0)
-    several = sum(len(group) == most for group in groups) > 1
-    for group in groups if len(groups) > 1 else ():
-        others = [worker for each in groups if each is not group for worker in each]
-        both_stepped = stepped if stepped & {*others} else set[str]()
-        for worker in group if len(group) < most or several else ():
-            on_other_day = _is_apart(ran[worker], [ran[peer] for peer in others], _DAY)
-            if on_other_day or worker in met or worker in both_stepped:
-                yield worker, JOB, f"the logs of {worker} and {others[0]} are of different times"
+    sizes = Counter(map(len, groups))
+    most = max(sizes)
+    for number, group in enumerate(groups):
+        if len(group) == most and sizes[most] == 1:
+            continue
+        gaps = [later[0] - earlier[1] for earlier, later in pairwise(spans[max(0, number - 1) : number + 2])]
+        both_stepped = stepped if stepped - {*group} else frozenset[str]()
+        other = groups[0 if number else 1][0]
+        for worker in group:
+            if min(gaps) > _DAY or worker in met or worker in both_stepped:
+                yield worker, JOB, f"the logs of {worker} and {other} are of different times"
+
+
+def _may_be_of_one_time(spans: Sequence[tuple[float, float]]) -> bool:
+    """Return True if two of the spans, in order, began in the same minute by the clocks of two time zones."""
+    for number, (start, _) in enumerate(spans):
+        for later, _ in islice(spans, number + 1, None):
+            if later - start > _DAY:
+                break
+            if in_other_zone(start, later, _SAME_START_SECONDS):
+                return True
+    return False
 
 
 def _apart_in_time(ran: Mapping[str, tuple[float, float]]) -> list[list[str]]:
@@ -134,9 +148,6 @@ def _times(logs: Sequence[Row]) -> dict[str, tuple[float, float]]:
     }
 
 
-def _is_apart(
-    own: tuple[float, float], others: Sequence[tuple[float, float]], least: float = _MIN_GAP_SECONDS
-) -> bool:
-    """Return True if a worker ran before or after all others, with `least` seconds in between."""
-    first, last = min(first for first, _ in others), max(last for _, last in others)
-    return own[0] > last + least or own[1] < first - least
+def _span(times: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the first and the last of several pairs of a first and a last time."""
+    return min(first for first, _ in times), max(last for _, last in times)

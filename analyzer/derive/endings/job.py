@@ -8,6 +8,7 @@ import polars as pl
 
 from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.training.ordering import printed_after_end
+from analyzer.model.task_names import split_task
 from analyzer.tables.builders import frame
 
 _FIRST_PROMISED = (2, 4)
@@ -135,7 +136,7 @@ def _leader_awaited(lives: Sequence[Row], facts: pl.DataFrame) -> int:
 def _awaits_everyone(lives: Sequence[Row], accusations: pl.DataFrame) -> bool:
     """Return True if one task waits for all others, at least two, and none of them left a file."""
     absent = accusations.filter(pl.col("counts") & (pl.col("kind") == "absent"))
-    awaited = [life for life in lives if not life["worker"].startswith("evaluator")]
+    awaited = [life for life in lives if split_task(life["worker"])[0] != "evaluator"]
     others = {life["worker"] for life in awaited} - {*absent["accuser"]}
     unseen = {life["worker"] for life in awaited if not life["seen"]}
     return len(others) > 1 and others <= unseen & {*absent["worker"]}

@@ -88,7 +88,7 @@ def _add_progress(
     clock: CommonClock,
     done: Mapping[tuple[str, int], Row],
 ) -> None:
-    """Set how far each life came, and its times."""
+    """Set the last epoch and step of each life, and when it began, was last seen, and joined the cluster."""
     places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
     spans = times_seen(tables["sources"], clock)
     for life in lives:

@@ -12,13 +12,11 @@ import polars as pl
 from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.tables.builders import frame
-from analyzer.tables.clock_alignment import CommonClock
+from analyzer.tables.clock_alignment import ZONE_STEP_SECONDS, CommonClock
 from analyzer.tables.grouping import grouped
 
 SHORTEST = 5.0
 """Minimum length of a silence in seconds."""
-_TIME_ZONE = 900.0
-"""Unit of the differences between time zones, in seconds."""
 
 
 Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]
@@ -68,7 +66,7 @@ def _until_stopped(quiet: Sequence[_ProgressEnd], stop: float | None) -> Sequenc
     """Return the silences until `stop`; as they were if it may be the last progress in another time zone."""
     last = max((each.since for each in quiet), default=None)
     pause = max((each.pause for each in quiet), default=0.0)
-    if last is None or stop is None or (stop - last) % _TIME_ZONE <= max(pause, SHORTEST):
+    if last is None or stop is None or (stop - last) % ZONE_STEP_SECONDS <= max(pause, SHORTEST):
         return quiet
     return [each._replace(until=max(each.until, stop)) for each in quiet]
 

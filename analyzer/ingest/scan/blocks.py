@@ -84,7 +84,7 @@ class BlockScan(NamedTuple):
 
 
 class BlockScanner:
-    """Scans blocks of logs, one at a time."""
+    """Finds the searched texts, epoch headers and sample lines in one block of a log after another."""
 
     def __init__(self, prefilter: Prefilter) -> None:
         self._prefilter = prefilter

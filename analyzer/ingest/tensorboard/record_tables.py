@@ -92,7 +92,7 @@ def remaining_records(parts: Iterable[Columns], count: int) -> list[int]:
 
 
 def in_order(parts: Sequence[Columns]) -> Columns:
-    """Join columns in the order of the records."""
+    """Return all scalars of several parts of a batch, in the order in which the file has their records."""
     import numpy as np
 
     records, _, *cells = (np.concatenate(each) for each in zip(*parts, strict=True))

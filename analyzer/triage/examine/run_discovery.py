@@ -81,7 +81,7 @@ def find_runs(
     leave_out: str = "",
     known: SettledRuns = NONE_KNOWN,
 ) -> Iterator[FoundRun]:
-    """Yield every run below a root, ordered by name.
+    """Yield each directory, archive or file below a root that holds one run, ordered by name.
 
     With a `pattern` such as `*/run`, the runs are the directories and files below the root that match it.
     Without one, `leave_out` is skipped. Directories that cannot be listed are passed to `on_unlisted`.

@@ -132,7 +132,7 @@ _HOOKS: dict[int, Hook] = {}
 
 
 def hook_of(settings: Settings) -> Hook:
-    """Return the hook of this process, created on the first call."""
+    """Return the `Hook` of this process; the first call in a process creates it."""
     return _HOOKS.get(os.getpid()) or _HOOKS.setdefault(os.getpid(), Hook(settings))
 
 

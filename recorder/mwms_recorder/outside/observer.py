@@ -81,7 +81,7 @@ class Observer:
             os.kill(self.parent, signal.SIGCHLD)
 
     def watch(self) -> None:
-        """Watch a process that called `mwms_recorder.start()` until it has ended."""
+        """Record until the watched process, which called `mwms_recorder.start()`, has ended."""
         self.start()
         while not self.ended.wait(TICK_SECONDS):
             self.end_unless_alive()

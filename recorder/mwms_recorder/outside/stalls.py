@@ -174,7 +174,7 @@ def threads_of(text: str, main_thread: int) -> list[dict[str, Any]]:
 
 
 def _is_own(frames: list[dict[str, Any]]) -> bool:
-    """Return True for the thread that writes the hook's progress."""
+    """Return True for the stack of the recorder's own thread in the training process."""
     return bool(frames) and frames[0]["file"].endswith(_TICKS)
 
 
