@@ -33,7 +33,7 @@ class CheckReader(EventReader):
         self._add(number, event, "own_loss", int(event["step"]), name, event["value"])
 
     def _read_dataset(self, number: int, event: Event) -> None:
-        """Add rows on how a process shards and shuffles its training data, the first dataset that it distributes.
+        """Add rows on how a process shards and shuffles its training data: its first distributed dataset.
 
         An unsharded pipeline becomes a checksum, to compare between workers, and a fact; elements sharded in
         an unseeded order become a fact.
