@@ -113,7 +113,11 @@ def _jobs_in(place: str, sources: Sequence[str], run: _Run) -> dict[str, JobEvid
 def _alike(sources: Sequence[str], run: _Run) -> dict[str, Sequence[str]]:
     """Return name → files of one directory whose names differ by more than the task, if these may be jobs."""
     alike = grouped((without_task(source), source) for source in sources)
-    jobs = {f"{_ALIKE} {own[0]}": own for words, own in alike.items() if words and run.may_hold_a_job(own)}
+    jobs = {
+        f"{_ALIKE} {own[0]}": own
+        for words, own in alike.items()
+        if words is not None and run.may_hold_a_job(own)
+    }
     return {**jobs} if len(jobs) >= _SEVERAL else {}
 
 

@@ -130,14 +130,14 @@ def without_attempt(name: str) -> str:
     return name[: match.start()] + name[match.end() :] if match else name
 
 
-def without_task(name: str) -> str:
+def without_task(name: str) -> str | None:
     """Return the words of a file's name but its task, numbers and last suffix: `bert` of `bert-worker-0.log`.
 
-    Equal for the logs of a job's workers; empty if there are no such words, or no task.
+    Equal for the logs of a job's workers; None for a name without a task.
     """
     stem = PurePosixPath(log_of(name.lower())).stem
     words, tasks = _TASK.subn("", stem)
-    return "-".join(re.findall(r"[^\W\d_]+", words)) if tasks else ""
+    return "-".join(re.findall(r"[^\W\d_]+", words)) if tasks else None
 
 
 def is_previous(name: str) -> bool:

@@ -162,6 +162,7 @@ def test_jobs_in_one_directory_are_told_by_their_names(form: str, make_run: Make
     found = jobs_of(make_run(named("worker-killed", "bert") | named("nan-loss", "unet")))
     assert len(found) == 2
     assert all(name.startswith("the files like ") for name in found)
+    assert len(jobs_of(make_run(files("worker-killed", "{name}") | named("nan-loss", "unet")))) == 2
     assert one_job(make_run(named("worker-killed", "bert") | named("worker-killed", "unet")))
 
 
