@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from analyzer.model.options import AnalysisOptions, checked
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from analyzer.model.run import Run
 
 __all__ = ["AnalysisOptions", "__version__", "analyze"]
 __version__ = "0.1.0"
 
 
-def analyze(*paths: str | PathLike[str], options: AnalysisOptions | None = None) -> Run:
+def analyze(*paths: str | os.PathLike[str], options: AnalysisOptions | None = None) -> Run:
     """Analyze one run, given as a directory, a file, or several files: its tables and its diagnosis.
 
     Tables hold what the files hold, secrets too; the diagnosis has them masked. `import analyzer` imports
@@ -33,8 +32,10 @@ def analyze(*paths: str | PathLike[str], options: AnalysisOptions | None = None)
 
     if not paths:
         raise TypeError('analyze() needs a path: a directory, an archive or files, as in analyze("run_dir")')
-    if wrong := [path for path in paths if isinstance(path, list | tuple | set | dict)]:
-        raise TypeError(f"a path is a {type(wrong[0]).__name__}: pass several files as analyze(*paths)")
+    if wrong := [path for path in paths if not isinstance(path, str | os.PathLike)]:
+        several = isinstance(wrong[0], list | tuple | set | dict)
+        way = "pass several files as analyze(*paths)" if several else "give a text or a Path"
+        raise TypeError(f"a path is a {type(wrong[0]).__name__}: {way}")
     if "" in paths:
         raise import_module("analyzer.model.errors").UsageError("a path is empty")
     pipeline = import_module("analyzer.pipeline")

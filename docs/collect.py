@@ -21,7 +21,8 @@ Words in capitals stand for names of your own.
 stores it in a directory under names that the analyzer knows, and runs `mwms-analyze` on it.
 It only reads; `--no-analyze` stops before the diagnosis.
 `--dry-run` prints the commands, and runs only those that list what there is.
-It reports what fails in the tool's own words, and goes on with the rest.
+It reports what fails in the tool's own words, and goes on with the rest;
+logs that it could not get are listed in `not_collected.txt`, and the diagnosis names them.
 Secrets in the environments of containers are masked before anything is stored; logs are stored as they are.
 Run it soon: clusters delete pods and forget jobs.
 

@@ -13,7 +13,12 @@ from pathlib import Path
 
 from analyzer.cli import targets
 from analyzer.cli.inputs import local_paths, rule_directory
-from analyzer.cli.options.configuration import add_configuration_options, as_toml, configured
+from analyzer.cli.options.configuration import (
+    add_configuration_options,
+    as_toml,
+    configured,
+    naming_origins,
+)
 from analyzer.cli.options.standard import add_standard_options, command_parser
 from analyzer.cli.polars_threads import limit_polars_threads
 from analyzer.cli.targets import Targets
@@ -81,7 +86,8 @@ def _configured_run(argv: Sequence[str] | None) -> int:
     compared = {settings[name].origin for name in ("against", "history")}
     if arguments.verify and "command line" in compared:
         raise UsageError("--verify only checks an earlier report: give it without --against and --history")
-    return _run(arguments)
+    with naming_origins(settings):
+        return _run(arguments)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -9,12 +9,18 @@ from functools import partial
 from pathlib import Path
 
 from analyzer.cli import analyze
-from analyzer.cli.options.configuration import Setting, add_configuration_options, as_toml, configured
+from analyzer.cli.options.configuration import (
+    Setting,
+    add_configuration_options,
+    as_toml,
+    configured,
+    naming_origins,
+)
 from analyzer.cli.options.standard import add_command, add_standard_options, command_parser
 from analyzer.cli.options.times import seconds
 from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.collect import cloud, docker, kubernetes, slurm, ssh
-from analyzer.collect.commands import Commands, DryRun, Outcome
+from analyzer.collect.commands import NOT_COLLECTED, Commands, DryRun, Outcome
 from analyzer.model.errors import NothingReadable, UsageError
 
 Collect = Callable[[Commands, argparse.Namespace], None]
@@ -39,7 +45,7 @@ exit status: that of mwms-analyze; with --no-analyze or --dry-run
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
-    return run_command("mwms-collect", lambda: _run(*configured(_parser(), argv, ())))
+    return run_command("mwms-collect", lambda: _configured_run(argv))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -145,6 +151,12 @@ def _options(arguments: argparse.Namespace, *names: str) -> list[str]:
     return [f"--{name}={value}" for name, value in given.items() if value is not None]
 
 
+def _configured_run(argv: Sequence[str] | None) -> int:
+    arguments, settings = configured(_parser(), argv, ())
+    with naming_origins(settings):
+        return _run(arguments, settings)
+
+
 def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     if arguments.print_config:
         write_stdout(as_toml("collect", settings))
@@ -159,6 +171,10 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
         if not arguments.dry_run:
             _remove_empty(folder)
         raise NothingReadable("nothing could be collected")
+    if commands.lost and not arguments.dry_run:
+        listed = "".join(f"{name}\t{error}\n" for name, error in commands.lost.items())
+        (folder / NOT_COLLECTED).write_text(listed, encoding="utf-8")
+        print(f"mwms-collect: logs are missing: see {folder / NOT_COLLECTED}", file=sys.stderr)
     if arguments.dry_run or not arguments.analyze:
         return 0
     write_stdout("\n")

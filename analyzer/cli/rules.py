@@ -10,7 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from analyzer.cli.inputs import rule_directory
-from analyzer.cli.options.configuration import Setting, add_configuration_options, as_toml, configured
+from analyzer.cli.options.configuration import (
+    Setting,
+    add_configuration_options,
+    as_toml,
+    configured,
+    naming_origins,
+)
 from analyzer.cli.options.standard import add_command, add_standard_options, command_parser, examples
 from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.discover import discover, installed_readers
@@ -54,7 +60,8 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     if folders := getattr(arguments, "folder", []):
         called = settings["rules"].origin == "command line"
         arguments.rules = [*folders, *(arguments.rules if called else ())]
-    status: int = arguments.command(arguments)
+    with naming_origins(settings):
+        status: int = arguments.command(arguments)
     return status
 
 

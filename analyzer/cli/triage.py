@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.cli.inputs import rule_directory
-from analyzer.cli.options.configuration import Setting, as_toml
+from analyzer.cli.options.configuration import Setting, as_toml, naming_origins
 from analyzer.cli.options.times import day, seconds, since, timestamp
 from analyzer.cli.options.triage import parsed
 from analyzer.cli.terminal.entrypoint import interrupted_by_sigterm, run_command, write_stdout
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if argv is None else argv
     if given[:1] == ["ack"]:
         return run_command("mwms-triage", lambda: _acknowledge(given[1:]))
-    return run_command("mwms-triage", lambda: _run(*parsed(given)))
+    return run_command("mwms-triage", lambda: _configured_run(given))
 
 
 def _acknowledge(argv: Sequence[str]) -> int:
@@ -40,6 +40,12 @@ def _acknowledge(argv: Sequence[str]) -> int:
 
     write_stdout(acknowledge_group(argv))
     return 0
+
+
+def _configured_run(argv: Sequence[str]) -> int:
+    arguments, settings = parsed(argv)
+    with naming_origins(settings):
+        return _run(arguments, settings)
 
 
 def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
@@ -118,6 +124,8 @@ def _warn(text: str) -> None:
 def _summary_line(night: TriageResult, settle: str) -> str:
     failed = sum(each.verdict in {"failed", "degraded"} for each in night.unreported)
     line = f"{night.date}: {plural(night.found, 'run')} found, {night.examined} examined"
+    if unread := sum(bool(each.problem) for each in night.unreported):
+        line += f" ({unread} could not be diagnosed)"
     line += f", {failed} newly failed or degraded"
     waited = f"call again {settle} after the last write, or with --settle 0s to take them now"
     more = [f"{night.waiting} still being written ({waited})"] * (night.waiting > 0)

@@ -6,7 +6,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from analyzer.cli.options.configuration import add_configuration_options, as_toml, configured
+from analyzer.cli.options.configuration import (
+    add_configuration_options,
+    as_toml,
+    configured,
+    naming_origins,
+)
 from analyzer.cli.options.standard import command_parser, examples
 from analyzer.cli.options.times import day
 from analyzer.cli.options.triage import TABLES, parser
@@ -38,7 +43,7 @@ def acknowledge_group(argv: Sequence[str]) -> str:
         raise UsageError(f"--until {until}: this date has passed")
     if given.ticket and not re.match(r"https?://", given.ticket):
         raise UsageError(f"--ticket {given.ticket}: give a URL")
-    with open_history(_history(given)) as history, as_usage_errors():
+    with naming_origins(settings), open_history(_history(given)) as history, as_usage_errors():
         return _store(history, given, until)
 
 

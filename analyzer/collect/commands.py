@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from analyzer.model.source_kinds import Kind, kind_by_name
+from analyzer.model.task_names import is_kernel_log
 from analyzer.redact import redact
 from analyzer.render.sanitize import one_line
 
@@ -18,6 +20,9 @@ _MAX_ERROR = 300
 _ERROR_START = re.compile(r"(?!warning|notice|note|info)[\w.@-]+: ", re.IGNORECASE)
 """Start of an error message: `ERROR: `, or the name of the tool that reports it, as in `ssh: `."""
 _NOT_FOUND = 127
+NOT_COLLECTED = "not_collected.txt"
+"""The file of a run that lists logs that could not be stored, a line each: name, tab, error message."""
+_WITH_LOGS = (Kind.LOG, Kind.OTHER)
 
 
 class Outcome(NamedTuple):
@@ -49,6 +54,8 @@ class Commands:
     def __init__(self, folder: Path, listener: Listener, *, timeout: float) -> None:
         self.folder = folder
         self.saved: list[str] = []
+        self.lost: dict[str, str] = {}
+        """Logs that could not be stored (a file of the run, `HOST:PATH`, or `logs`) → the error message."""
         self._answers: list[bool] = []
         self._listener = listener
         self._timeout = timeout
@@ -87,9 +94,11 @@ class Commands:
         target.mkdir(parents=True, exist_ok=True)
         command = (*arguments, f"{target}/")
         status, _, err = self._run(command, subprocess.DEVNULL, subprocess.PIPE)
-        copied = (each for each in target.rglob("*") if each.is_file())
-        self.saved += [each.relative_to(self.folder).as_posix() for each in copied]
-        self._listener(Outcome(command, error=_error(status, err)))
+        files = {each.relative_to(self.folder).as_posix() for each in target.rglob("*") if each.is_file()}
+        copied = sorted(files.difference(self.saved))
+        self.saved += copied
+        error = _error(status, err) or ("" if copied else f"{arguments[-1]}: no files there")
+        self._report(arguments[-1], Outcome(command, error=error))
 
     def write(self, file: str, text: str) -> None:
         """Store a text made from a command's output, such as the masked description of a pod."""
@@ -108,9 +117,15 @@ class Commands:
         return bool(self._answers) and not any(self._answers)
 
     def report_missing(self, error: str) -> None:
-        """Report an error about something missing; do nothing if every query failed, as nothing is known."""
+        """Report that no logs were found; do nothing if every query failed, as nothing is known."""
         if not self.unanswered:
-            self._listener(Outcome((), error=error))
+            self._report("logs", Outcome((), error=error))
+
+    def _report(self, wanted: str, outcome: Outcome) -> None:
+        """Report a command that stores something; `wanted` is lost if it failed, and holds logs."""
+        if outcome.error and kind_by_name(wanted) in _WITH_LOGS and not is_kernel_log(wanted):
+            self.lost[wanted] = outcome.error
+        self._listener(outcome)
 
     def _open(self, file: str) -> IO[bytes]:
         path = self.folder / file
@@ -122,10 +137,10 @@ class Commands:
         size = path.stat().st_size
         if error and not size:
             path.unlink()
-            self._listener(Outcome(arguments, error=error))
+            self._report(file, Outcome(arguments, error=error))
         else:
             self.saved.append(file)
-            self._listener(Outcome(arguments, file, size, error))
+            self._report(file, Outcome(arguments, file, size, error))
 
     def _run(self, arguments: Sequence[str], out: int | IO[bytes], err: int) -> tuple[int, bytes, bytes]:
         """Run a command without standard input; return exit status, output and errors.

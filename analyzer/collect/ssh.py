@@ -10,6 +10,8 @@ from analyzer.model.errors import UsageError
 _OPTIONS = ("-o", "BatchMode=yes", "-o", "ConnectTimeout=10")
 _LEFT_OUT = ("*.data-?????-of-?????", "*.h5", "*.tfrecord", "*.tfrecords", ".git/", "__pycache__/", ".venv/")
 """Patterns of weights, training data and code: large, and of no use to the analyzer."""
+_KEEP_APART = ("--relative",)
+"""Options of `rsync` that keep files of one name from several paths apart: each below its whole path."""
 
 
 def collect(commands: Commands, hosts: Sequence[str], paths: Sequence[str]) -> None:
@@ -22,13 +24,14 @@ def collect(commands: Commands, hosts: Sequence[str], paths: Sequence[str]) -> N
     for name in (*hosts, *paths):
         if name.startswith("-"):
             raise UsageError(f"{name} is no host or path")
+    apart = _KEEP_APART if len(paths) > 1 else ()
     for host in dict.fromkeys(hosts):
         folder = folder_of(host)
         for path in paths:
-            commands.save_tree(folder, *_rsync(host, path))
+            commands.save_tree(folder, *_rsync(host, path, *apart))
         remote = ("ssh", *_OPTIONS, host)
         commands.save(f"{folder}/df.txt", *remote, f"df -h {shlex.join(paths)}")
-        commands.save(f"{folder}/kernel.log", *remote, "dmesg --time-format=iso | tail -n 2000")
+        commands.save(f"{folder}/kernel.log", *remote, "dmesg --time-format=iso")
 
 
 def folder_of(host: str) -> str:
@@ -37,9 +40,9 @@ def folder_of(host: str) -> str:
     return re.sub(r"(?i)(?<![a-z])(node|host)[-_.]?(?=\d)", r"\1=", name)
 
 
-def _rsync(host: str, path: str) -> tuple[str, ...]:
+def _rsync(host: str, path: str, *further: str) -> tuple[str, ...]:
     """Return the command that copies a path of a host, without its last argument, the target."""
     excluded = [f"--exclude={pattern}" for pattern in _LEFT_OUT]
     shell = f"--rsh={shlex.join(('ssh', *_OPTIONS))}"
     options = ("--recursive", "--times", "--copy-links", "--compress")
-    return ("rsync", *options, *excluded, shell, f"{host}:{path}")
+    return ("rsync", *options, *further, *excluded, shell, f"{host}:{path}")

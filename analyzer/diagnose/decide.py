@@ -12,7 +12,7 @@ from analyzer.diagnose.wording import how_it_ended
 from analyzer.model.budget import BEYOND_BUDGET
 from analyzer.model.findings import LEVELS, Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
-from analyzer.model.task_names import listed
+from analyzer.model.task_names import is_kernel_log, listed
 
 _DOUBTED = (0.78, 0.6)
 """Highest confidence of a healthy verdict contradicted by one observation, and by several."""
@@ -105,11 +105,13 @@ def capped(
 def _caps(tables: Tables) -> Iterator[tuple[float, str]]:
     """Yield (highest confidence, reason) for what makes every finding less sure."""
     unread = (pl.col("read") == "skipped") & pl.col("reason").str.starts_with("cannot be read")
-    logs = tables["sources"].filter(unread, kind="log")["source"]
-    if not logs.is_empty():
-        yield _CAP_UNREADABLE, f"{logs[0]} cannot be read"
+    closed = tables["sources"].filter(unread, kind="log")["source"]
+    if not closed.is_empty():
+        yield _CAP_UNREADABLE, f"{closed[0]} cannot be read"
     if old := tables["job"]["old_tensorflow"].item():
         yield _CAP_OLD, f"TensorFlow before 2.4 is read with less confidence ({old})"
+    if (logs := tables["sources"].filter(kind="log")["source"].to_list()) and all(map(is_kernel_log, logs)):
+        yield _CAP_MISFILED, "a kernel log alone, which tells of other jobs, too"
     if other_jobs := tables["workers"].filter(doubted="job")["doubt"].to_list():
         yield _CAP_MISFILED, other_jobs[0]
     if _workers_beyond_budget(tables):

@@ -81,7 +81,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     known |= {name: claim.worker for name, claim in claims.items()}
     unnamed = [log.name for log in logs if not log.worker]
     of_processes = [name for name in unnamed if not is_kernel_log(name)]
-    nameless = with_rows(tables, unnamed if len(logs) == 1 else of_processes)
+    nameless = with_rows(tables, of_processes)
     others = any(log.name in known for log in logs)
     working = _training_logs(tables, nameless, messages) or (set() if others else {*nameless})
     groups = _groups(log.name for log in logs if log.name in nameless)

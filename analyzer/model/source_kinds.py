@@ -25,6 +25,7 @@ class Kind(StrEnum):
     PACKAGES = "packages"
     ENVIRONMENT = "environment"
     CHECKPOINT = "checkpoint"
+    COLLECTION = "collection"
     LOG = "log"
     OTHER = "other"
 

@@ -57,7 +57,7 @@ def _against(good: Json | None) -> Iterator[Section]:
         yield Section(
             f"Against {one_line(good['run'], 60)}, {phrasing.how_it_went(good)}", "bullets", differences
         )
-        yield Section("Lines that it does not have", "places", good["lines"])
+        yield Section(f"Lines that {one_line(good['run'], 60)} does not have", "places", good["lines"])
 
 
 def _alternative(other: Json) -> str:

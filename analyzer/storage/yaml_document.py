@@ -132,7 +132,7 @@ def read(path: File, name: str) -> Document:
         if isinstance(data, dict):
             document.data = data
         else:
-            document.fault((), "is to be a mapping")
+            document.fault((), "is to be a mapping" if root else "is empty")
     return document
 
 

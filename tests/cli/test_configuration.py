@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from analyzer.cli import collect, rules
+from analyzer.cli import collect, rules, triage
 from analyzer.cli.analyze import main
 from analyzer.cli.options.triage import parsed
+from tests.recordings import sample_run_named
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +99,44 @@ def test_a_fault_of_a_variable_is_told(
     assert capsys.readouterr().err == f"mwms-analyze: {said}\n"
 
 
+@pytest.mark.parametrize(
+    ("command", "table", "line"),
+    [
+        (main, "analyze", 'rules = ["nope"]'),
+        (main, "analyze", 'budget = "10 minutes"'),
+        (main, "analyze", 'against = "nope"'),
+        (main, "analyze", 'post = "nope"'),
+        (rules.main, "rules", 'rules = ["nope"]'),
+        (collect.main, "collect", 'timeout = "soon"'),
+        (triage.main, "triage", 'settle = "soon"'),
+    ],
+)
+def test_a_value_that_only_its_command_can_judge_is_told_with_its_line(
+    command: Callable[[Sequence[str] | None], int],
+    table: str,
+    line: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """To the file, a directory, a time and a budget are texts; on the command line, the option suffices."""
+    run = str(sample_run_named("worker-killed") / "run")
+    called = {
+        "analyze": [run],
+        "rules": ["list"],
+        "collect": ["docker", "bert"],
+        "triage": [run, "-o", "out"],
+    }
+    words = called[table]
+    Path("mwms.toml").write_text(f"[{table}]\n{line}\n", encoding="utf-8")
+    assert command(words) == 2
+    option, _, value = line.partition(" = ")
+    told = capsys.readouterr().err
+    assert "mwms.toml:2: " in told
+    Path("mwms.toml").unlink()
+    assert command([*words, f"--{option}", value.strip('"[]')]) == 2
+    told = capsys.readouterr().err
+    assert "mwms.toml" not in told
+
+
 def test_the_users_file_counts_where_the_directory_has_none(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,7 +202,7 @@ def test_subcommands_share_the_table_of_their_command(
     assert 'logs = ["a b", "c"]  # MWMS_LOGS' in capsys.readouterr().out
     for command in (["list"], ["lint"]):
         assert rules.main(command) == 2
-        assert capsys.readouterr().err == "mwms-rules: mine: no such directory\n"
+        assert capsys.readouterr().err == "mwms-rules: mwms.toml:7: mine: no such directory\n"
 
 
 @pytest.mark.parametrize(("main", "call"), [(collect.main, ["k8s"]), (rules.main, ["new", "--from", "r"])])

@@ -96,6 +96,33 @@ def test_a_host_that_does_not_answer_is_told(hosts: Path, capsys: Any) -> None:
     assert "nowhere.invalid" in capsys.readouterr().err
 
 
+def test_what_could_not_be_copied_is_listed_and_stands_in_the_report(hosts: Path, capsys: Any) -> None:
+    """A run of disks and kernel logs alone must not look as if that were all there is of the job."""
+    (hosts / "empty").mkdir()
+    (hosts / "worker-0.log").write_text("step 1 loss 0.5\ntraining finished\n")
+    wanted = [f"{hosts}/worker-0.log", f"{hosts}/empty", f"{hosts}/gone"]
+    paths = [word for path in wanted for word in ("--path", path)]
+    main(["ssh", "gpu21", *paths, "-o", "run", "--no-analyze"])
+    assert "logs are missing: see run/not_collected.txt" in capsys.readouterr().err
+    lost = dict(line.split("\t") for line in Path("run/not_collected.txt").read_text().splitlines())
+    assert list(lost) == [f"gpu21:{path}" for path in wanted[1:]]
+    assert next(iter(lost.values())).endswith("no files there")
+    document = analyze("run").document
+    notes = [each["summary"] for each in document["findings"] if each["rule"] == "logs-not-collected"]
+    assert [f"gpu21:{hosts}/empty, gpu21:{hosts}/gone" in note for note in notes] == [True]
+    assert document["verdict"] != "healthy" or document["confidence"] < 0.8
+
+
+def test_files_of_one_name_from_several_directories_are_kept_apart(hosts: Path) -> None:
+    """Each lies below its whole path."""
+    for folder in ("a", "b"):
+        (hosts / folder).mkdir()
+        (hosts / folder / "train.log").write_text(f"of {folder}\n")
+    paths = [word for folder in ("a", "b") for word in ("--path", f"{hosts}/{folder}/")]
+    main(["ssh", "gpu21", *paths, "-o", "run", "--no-analyze"])
+    assert {path.read_text() for path in Path("run/gpu21").rglob("train.log")} == {"of a\n", "of b\n"}
+
+
 def test_a_host_is_no_option(home: Path, capsys: Any) -> None:
     """`-oProxyCommand=…` would run a command."""
     assert main(["ssh", "--path", "/x", "-o", "run", "--", "-oProxyCommand=touch pwned"]) == 2

@@ -44,6 +44,21 @@ def test_a_log_of_the_kernel_with_numbers_like_steps_is_no_workers(
         assert {workers_of(make_run(logs))[name] for name in kernel_logs} == {None}
 
 
+def test_a_kernel_log_alone_is_no_workers_and_proves_little(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """What it says of a kill may be of any job of the last weeks."""
+    killed = (
+        "2026-11-23T03:12:07,133456+00:00 Out of memory: Killed process 4242 (python3) "
+        "total-vm:98304000kB, anon-rss:61234567kB, file-rss:0kB, shmem-rss:0kB, UID:1000\n"
+    )
+    run = make_run({"gpu21/kernel.log": killed})
+    assert workers_of(run) == {"gpu21/kernel.log": None}
+    document = analyze(run).document
+    assert (document["culprits"], document["suspects"]) == ([], [])
+    assert document["confidence"] <= 0.6
+
+
 def workers_of(run: Path) -> dict[str, str | None]:
     """Source → the worker that it is given to."""
     sources = load_tables(discover([run]), our_rules())["sources"]

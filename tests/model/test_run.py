@@ -45,6 +45,8 @@ def test_a_wrong_table_is_answered_with_those_that_resemble_it(run: Run) -> None
         run.tables["scalrs"]
     with pytest.raises(TypeError, match=r"a path is a list: pass several files as analyze\(\*paths\)"):
         analyze(["worker-0.log", "worker-1.log"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a path is a NoneType: give a text or a Path"):
+        analyze(None)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"analyze\(\) needs a path"):
         analyze()
 

@@ -10,6 +10,7 @@ import re
 import sys
 from argparse import SUPPRESS, Action, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ _ONE_CALL = {
     "group", "until", "note", "ticket", "mute", "clear",
 }  # fmt: skip
 """Options that are given on the command line only."""
+_GIVEN, _DEFAULT = "command line", "default"
+"""Origins of options that neither a variable nor a file gives."""
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
 
@@ -65,7 +68,7 @@ def configured(
     if unknown:
         raise _unknown_argument(called, unknown[0])
     _require_no_empty(called, words)
-    settings = {name: Setting(called.get_default(name), "default") for name in (*actions, *tables)}
+    settings = {name: Setting(called.get_default(name), _DEFAULT) for name in (*actions, *tables)}
     sharing = [*subcommands(parser).values(), *([sibling] if sibling else [])]
     known = {name: each for one in sharing for name, each in _actions(one).items()}
     found = _from_environment(known | actions)
@@ -75,12 +78,30 @@ def configured(
         )
     settings |= {name: setting for name, setting in found.items() if name in settings}
     settings |= {
-        name: Setting(value, "command line")
-        for name in actions
-        if (value := getattr(given, name)) not in (None, [])
+        name: Setting(value, _GIVEN) for name in actions if (value := getattr(given, name)) not in (None, [])
     }
     values = {name: setting.value for name, setting in settings.items()}
     return Namespace(**vars(given) | values), settings
+
+
+@contextmanager
+def naming_origins(settings: Mapping[str, Setting]) -> Iterator[None]:
+    """Put the file and line, or the variable, in front of an error about an option that comes from there."""
+    try:
+        yield
+    except UsageError as error:
+        configured = {name: each for name, each in settings.items() if each.origin not in {_GIVEN, _DEFAULT}}
+        about = (each.origin for name, each in configured.items() if _is_about(name, each.value, str(error)))
+        if origin := next(about, None):
+            raise UsageError(f"{origin}: {error}") from error
+        raise
+
+
+def _is_about(name: str, value: object, error: str) -> bool:
+    """Return True if an error begins with an option or with its value."""
+    values = value if isinstance(value, list) else [value]
+    option = f"--{name.replace('_', '-')}"
+    return error.startswith((f"{option} ", f"{option}: ", *(f"{each}: " for each in values)))
 
 
 def subcommands(parser: ArgumentParser) -> dict[str, ArgumentParser]:

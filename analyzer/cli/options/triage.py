@@ -19,7 +19,7 @@ exit status:
   0    nothing new failed
   1    a run that is new or changed failed or is degraded
   2    wrong usage, a rule file is wrong, or another mwms-triage is at work
-  3    nothing new failed, but a new run is inconclusive or could not be examined
+  3    nothing new failed, but a new run is inconclusive or could not be diagnosed
   4    no run was found
   70   internal error
   130  interrupted; the next call continues there"""

@@ -35,7 +35,9 @@ def digest(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
     parts.append(_section("First failure of the job in 30 nights", _first(first)))
     parts.append(_section("Machines", accused))
     parts.append(_section("No rule explains these", _first(unknown)))
-    parts.append(_section("Not examined", _first([f"{code(n)}: {prose(why)}" for n, why in broken])))
+    parts.append(
+        _section("Could not be diagnosed", _first([f"{code(n)}: {prose(why)}" for n, why in broken]))
+    )
     parts.append(_section("Not listed", _first([f"{code(n)}: {prose(why)}" for n, why in summary.unlisted])))
     if summary.waiting:
         parts.append(f"{plural(summary.waiting, 'run')} still being written, left for the next night.")
