@@ -19,12 +19,12 @@ ROOT = Path(__file__).resolve().parent.parent
 JOB = ROOT / "benchmarks" / "recorder_job.py"
 ROUNDS = 10
 JOBS = {
-    ("loop", 1): (160, 300),
-    ("loop", 50): (900, 20),
-    ("fit", 1): (160, 300),
-    ("fit", 50): (900, 20),
+    ("loop", 1): (200, 100, 1000),
+    ("loop", 30): (900, 10, 40),
+    ("fit", 1): (160, 100, 1000),
+    ("fit", 30): (900, 10, 40),
 }
-"""Kind and milliseconds of a step, roughly → size of its matrices and steps of a block."""
+"""Kind and milliseconds of a step, roughly → size of its matrices, steps of a block, pairs of blocks."""
 
 
 def recorded(out: str, command: list[str]) -> list[str]:
@@ -39,19 +39,19 @@ def output(command: list[str]) -> str:
     return done.stdout.strip().rpartition("\n")[2]
 
 
-def step_cost(python: str, kind: str, size: int, steps: int) -> str:
-    """Return what the hook adds to a step, in microseconds and percent of the step's wall time."""
+def step_cost(python: str, kind: str, *job: int) -> str:
+    """Return what the hook adds to a step, in percent of the step's wall time."""
     with tempfile.TemporaryDirectory() as out:
-        found = json.loads(output(recorded(out, [python, str(JOB), kind, str(size), str(steps)])))
-    added = [(hooked - plain) * 1e6 for hooked, plain in found["pairs"]]
-    share = statistics.median(added) / found["wall"] / 1e4
-    return f"step {found['wall'] * 1e3:.2f} ms: {interval(added)} us of processor time, {share:+.2f} %"
+        found = json.loads(output(recorded(out, [python, str(JOB), kind, *map(str, job)])))
+    shares = [(hooked - plain) / found["wall"] * 100 for hooked, plain in found["pairs"]]
+    return f"step {found['wall'] * 1e3:.2f} ms: {interval(shares)} % of processor time"
 
 
 def interval(values: list[float]) -> str:
-    """Return the median of 20 differences with the sixth smallest and largest: 95.9 % by the sign test."""
+    """Return the median of differences with its interval of 95 % by the sign test."""
     ordered = sorted(values)
-    return f"{statistics.median(ordered):+.1f} ({ordered[5]:+.1f} ... {ordered[-6]:+.1f})"
+    below = int(len(ordered) / 2 - 0.98 * len(ordered) ** 0.5)
+    return f"{statistics.median(ordered):+.2f} ({ordered[below]:+.2f} ... {ordered[-1 - below]:+.2f})"
 
 
 def start_cost(python: str) -> str:
@@ -101,8 +101,8 @@ def main() -> None:
     """Print the figures of each interpreter."""
     for python in sys.argv[1:] or [sys.executable]:
         sys.stdout.write(f"{python}: {start_cost(python)}; {beside(python)}\n")
-        for (kind, _), (size, steps) in JOBS.items():
-            sys.stdout.write(f"  {kind}: {step_cost(python, kind, size, steps)}\n")
+        for (kind, _), job in JOBS.items():
+            sys.stdout.write(f"  {kind}: {step_cost(python, kind, *job)}\n")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     Job = tuple[Callable[[int], list[float]], list[tuple[type, str]]]
     """What makes some steps and returns the processor time (s) after each, and the methods hooked in it."""
 
-KIND, SIZE, STEPS = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-PAIRS = 20
+KIND, SIZE, STEPS, PAIRS = sys.argv[1], *map(int, sys.argv[2:])
 
 
 def custom_loop() -> Job:

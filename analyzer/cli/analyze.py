@@ -13,12 +13,8 @@ from pathlib import Path
 
 from analyzer.cli import targets
 from analyzer.cli.inputs import local_paths, rule_directory
-from analyzer.cli.options.configuration import (
-    add_configuration_options,
-    as_toml,
-    configured,
-    naming_origins,
-)
+from analyzer.cli.options.configuration import add_configuration_options, configured, naming_origins
+from analyzer.cli.options.printing import as_toml
 from analyzer.cli.options.standard import add_standard_options, command_parser
 from analyzer.cli.polars_threads import limit_polars_threads
 from analyzer.cli.targets import Targets

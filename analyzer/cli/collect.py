@@ -9,13 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from analyzer.cli import analyze
-from analyzer.cli.options.configuration import (
-    Setting,
-    add_configuration_options,
-    as_toml,
-    configured,
-    naming_origins,
-)
+from analyzer.cli.options.configuration import Setting, add_configuration_options, configured, naming_origins
+from analyzer.cli.options.printing import as_toml
 from analyzer.cli.options.standard import add_command, add_standard_options, command_parser
 from analyzer.cli.options.times import seconds
 from analyzer.cli.terminal.entrypoint import run_command, write_stdout

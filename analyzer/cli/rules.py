@@ -10,13 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from analyzer.cli.inputs import rule_directory
-from analyzer.cli.options.configuration import (
-    Setting,
-    add_configuration_options,
-    as_toml,
-    configured,
-    naming_origins,
-)
+from analyzer.cli.options.configuration import Setting, add_configuration_options, configured, naming_origins
+from analyzer.cli.options.printing import as_toml
 from analyzer.cli.options.standard import add_command, add_standard_options, command_parser, examples
 from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.discover import discover, installed_readers

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from analyzer.cli.inputs import rule_directory
-from analyzer.cli.options.configuration import Setting, as_toml, naming_origins
+from analyzer.cli.options.configuration import Setting, naming_origins
+from analyzer.cli.options.printing import as_toml
 from analyzer.cli.options.times import day, seconds, since, timestamp
 from analyzer.cli.options.triage import parsed
 from analyzer.cli.terminal.entrypoint import interrupted_by_sigterm, run_command, write_stdout

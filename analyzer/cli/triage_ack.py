@@ -6,12 +6,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from analyzer.cli.options.configuration import (
-    add_configuration_options,
-    as_toml,
-    configured,
-    naming_origins,
-)
+from analyzer.cli.options.configuration import add_configuration_options, configured, naming_origins
+from analyzer.cli.options.printing import as_toml
 from analyzer.cli.options.standard import command_parser, examples
 from analyzer.cli.options.times import day
 from analyzer.cli.options.triage import TABLES, parser

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from analyzer.cli.options.printing import toml_value
 from analyzer.model.errors import UsageError
 
 FILE = "mwms.toml"
@@ -223,7 +224,7 @@ def _from_file(
             choices = (*COMMANDS, *tables) if isinstance(value, dict) and not table else known
             raise _unknown(_location(path, text, name, table), name, value, choices)
         where = _location(path, text, name, table)
-        said = f"{where}: {name} = {_toml(value)}"
+        said = f"{where}: {name} = {toml_value(value)}"
         is_table, option = name in tables, known[name]
         checked = _checked_table(value, said) if is_table else _checked(actions[option], value, said)
         settings[option] = Setting(checked, where)
@@ -313,43 +314,4 @@ def _converted(action: Action, text: str, where: str) -> object:
         raise UsageError(f"{where}: not a valid value") from error
     if action.choices is not None and value not in action.choices:
         raise UsageError(f"{where}: choose from {', '.join(map(str, action.choices))}")
-    return value
-
-
-def as_toml(command: str, settings: Mapping[str, Setting]) -> str:
-    """Return settings as a configuration file; passwords and the paths of webhooks are masked."""
-    return "\n".join([f"[{command}]", *_settings(settings), *_tables(command, settings)]) + "\n"
-
-
-def _settings(settings: Mapping[str, Setting]) -> Iterator[str]:
-    for name, (value, origin) in settings.items():
-        if isinstance(value, dict):
-            continue
-        key = name.replace("_", "-")
-        shown = f"# {key} =" if value is None else f"{key} = {_toml(_masked(name, value))}"
-        yield f"{shown}  # {origin}"
-
-
-def _tables(command: str, settings: Mapping[str, Setting]) -> Iterator[str]:
-    for name, (value, origin) in settings.items():
-        if isinstance(value, dict):
-            yield from ("", f"[{command}.{name}]  # {origin}")
-            yield from (f"{_toml(key)} = {_toml(text)}" for key, text in value.items())
-
-
-def _toml(value: object) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _masked(name: str, value: Any) -> Any:  # noqa: ANN401 - an option's value
-    if isinstance(value, list):
-        return [_masked(name, each) for each in value]
-    if name in {"notify", "post"} and "$" not in value:
-        from urllib.parse import urlsplit
-
-        return f"{value.partition('://')[0]}://{urlsplit(value).hostname}/…"
-    if name == "history" and value:
-        return re.sub(r"(?<=:)[^:/@]+(?=@)", "***", value)
     return value
