@@ -36,6 +36,7 @@ def job(
     row = {
         **_attendance(workers.to_dicts(), training),
         **_progress(training),
+        "replicas_left_over": _replicas_left_over(training),
         "no_files": _count(lives, "ended", "never_started"),
         "workers_leader_awaited": _leader_awaited(lives, facts),
         "awaits_everyone": _awaits_everyone(lives, accusations),
@@ -68,6 +69,11 @@ def _attendance(tasks: Sequence[Row], training: Sequence[Row]) -> dict[str, Any]
         "unseen": _count(members, "seen", False),
         "most_seen": 2 * _count(training, "seen", True) > len(training),
     }
+
+
+def _replicas_left_over(training: Sequence[Row]) -> int:
+    """Return how many replicas remain if each training worker has as many of those that they state."""
+    return max((life["replicas"] or 0 for life in training), default=0) % max(1, len(training))
 
 
 def _progress(training: Sequence[Row]) -> dict[str, Any]:
