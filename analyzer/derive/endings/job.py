@@ -85,6 +85,7 @@ def _progress(training: Sequence[Row]) -> dict[str, Any]:
         "finished": finished,
         "all_finished": bool(training) and finished == len(training),
         "stepped": _count(training, "phase", "training", "finished") > 0,
+        "starts_shown": all(life["start_shown"] for life in training if life["logged"]),
         "joined": _count(training, "phase", "joined", "training", "finished"),
         "waiting": _count(waiting, "ended", "running", "unknown", "stopped", "vanished"),
         "positions": len({(life["epoch"], life["step"]) for life in training}),

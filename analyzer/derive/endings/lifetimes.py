@@ -184,6 +184,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "attempts": life.attempts,
         "seen": life.row["seen"],
         "logged": life.row["logged"],
+        "start_shown": any(life.facts[key] for key in (*_STARTED, "process_banner")),
         "started": life.row["seen"] or life.seen_by_peers or life.fact("exit_code") is not None or None,
         "phase": _phase(life, how, starting_up),
         "ended": how,
