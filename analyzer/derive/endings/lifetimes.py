@@ -165,6 +165,15 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: St
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
 
+def _shows_start(life: Life) -> bool:
+    return any(life.facts[key] for key in (*_STARTED, "process_banner"))
+
+
+def _shows_its_run(life: Life) -> bool:
+    """Return True unless all that is left of a log may have been printed after the error that ended it."""
+    return life.place is not None or _shows_start(life)
+
+
 def _shows_progress(life: Life, starting_up: StartUp) -> bool:
     """Return True if the files of a worker show a position or a part of its start-up."""
     started = any(life.facts[key] for key in _STARTED)
@@ -184,7 +193,8 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "attempts": life.attempts,
         "seen": life.row["seen"],
         "logged": life.row["logged"],
-        "start_shown": any(life.facts[key] for key in (*_STARTED, "process_banner")),
+        "start_shown": _shows_start(life),
+        "run_shown": life.row["logged"] and _shows_its_run(life),
         "started": life.row["seen"] or life.seen_by_peers or life.fact("exit_code") is not None or None,
         "phase": _phase(life, how, starting_up),
         "ended": how,

@@ -114,22 +114,26 @@ class Record:
 def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:
     """Yield the records of one source, in order; `year` completes timestamps that lack one.
 
-    A None in `lines` stands for omitted lines; only an open traceback continues after them. If the last line
-    of the log, or of a block of code in Markdown, names an exception, it is an error even without the
-    traceback above it.
+    A None in `lines` stands for omitted lines; only an open traceback continues after them. A line that names
+    an exception is an error without its traceback if it is the last one of the log, or of a block of code in
+    Markdown, or follows nothing but blank and indented lines: the log was cut within the traceback.
     """
     held: Record | None = None
+    is_head = True
     for record in _records(lines, year, words):
-        if record.pieces[0].text or len(record.pieces) > 1:
+        first = record.pieces[0].text
+        if first or len(record.pieces) > 1:
             if held:
-                yield _as_last(held) if is_fence(record.pieces[0].text) else held
-            held = record
+                yield _as_error(held) if is_fence(first) else held
+            is_indented = first.startswith(" ")
+            held = _as_error(record) if is_head and not is_indented and record.line > 1 else record
+            is_head = is_head and is_indented
     if held:
-        yield _as_last(held)
+        yield _as_error(held)
 
 
-def _as_last(record: Record) -> Record:
-    """Return the last record of a log; it becomes an error if it only names an exception."""
+def _as_error(record: Record) -> Record:
+    """Return the record of an error without its traceback; other records stay as they are."""
     if record.kind == "plain" and names_error(record.text):
         record.kind, record.level = "traceback", "E"
     return record

@@ -190,3 +190,25 @@ def test_a_status_without_a_prefix_is_one_record() -> None:
 def test_an_exception_in_the_last_line_is_an_error(text: str, kinds: list[str]) -> None:
     """Its traceback may have been cut off; in the middle of a log, a program only prints what it caught."""
     assert [record.kind for record in read(text)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        (
+            "    train(path)\n          ^^^^^^^^^^^\n\nPermissionError: [Errno 13] denied: 'a'\nstep 3\n",
+            ["traceback"],
+        ),
+        (
+            "\nValueError: could not convert string to float: 'n/a'\n\n\t [[{{node PyFunc}}]]\nstep 3\n",
+            ["traceback"],
+        ),
+        ("    a table\nstep 3\nValueError: the last try failed; trying again\nstep 4\n", []),
+        ("step 3\n    train(path)\nValueError: the last try failed; trying again\nstep 4\n", []),
+    ],
+    ids=["within its code", "above its class", "below other text", "in the middle"],
+)
+def test_a_log_may_begin_within_a_traceback(text: str, kinds: list[str]) -> None:
+    """As the last ten lines of a task do; in the middle of a log, such a line is a message like others."""
+    found = [record.kind for record in read(text)]
+    assert [kind for kind in found if kind == "traceback"] == kinds
