@@ -4,9 +4,10 @@ import os
 from argparse import Action, ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from analyzer import __version__
+from analyzer.model.errors import UsageError
 from analyzer.storage.extensions import READERS, RULES, extensions
 from analyzer.storage.package_files import resource
 
@@ -39,9 +40,17 @@ class _PrintCompletion(Action):
         parser.exit()
 
 
+class _Parser(ArgumentParser):
+    """Parser whose errors are one line, as all other errors of a command."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a `UsageError`."""
+        raise UsageError(message.removeprefix("argument "))
+
+
 def command_parser(prog: str, description: str | None, epilog: str) -> ArgumentParser:
     """Return a parser without options, whose help keeps the line breaks of its description and epilog."""
-    return ArgumentParser(prog, description=description, epilog=epilog, formatter_class=_help_formatter)
+    return _Parser(prog, description=description, epilog=epilog, formatter_class=_help_formatter)
 
 
 def _help_formatter(prog: str) -> HelpFormatter:

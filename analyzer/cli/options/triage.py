@@ -99,7 +99,12 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 
 def _positive(given: str) -> int:
-    """Return a whole number above 0; argparse reports other text."""
-    if (number := int(given)) < 1:
+    """Return a whole number above 0.
+
+    Raises:
+        ArgumentTypeError: it is none.
+
+    """
+    if not given.isdecimal() or not int(given):
         raise argparse.ArgumentTypeError(f"{given}: give a whole number above 0")
-    return number
+    return int(given)
