@@ -54,7 +54,9 @@ def style_of_paste(lines: Sequence[str]) -> Style | None:
 
     Headings that name the workers stand outside of the blocks.
     """
-    return detect_style(fenced(lines)) or detect_style(lines)
+    code = fenced(lines)
+    style = detect_style(code)
+    return style if style or code is lines else detect_style(lines)
 
 
 def _without_marks(line: str) -> str:
