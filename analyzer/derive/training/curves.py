@@ -60,7 +60,7 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
     values = _in_order_of_attempts(scalars).with_row_index("row")
     if values.is_empty():
         return frame("curves", ())
-    trainers = workers.filter("trains")["worker"].to_list()
+    trainers = {*workers.filter("trains")["worker"]}
     by_tag: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     rows = [_row(summary, values) for summary in _summaries(values).iter_rows(named=True)]
     losses = [row for row in rows if row["quantity"] in {"training_loss", "loss"}]
@@ -76,12 +76,13 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
     for (tag, origin), group in by_tag.items():
         _compare(group, values.filter((pl.col("tag") == tag) & (pl.col("origin") == origin)))
         _first_nonfinite(group)
+        each_writes = origin == "event_file" and {row["worker"] for row in group} >= trainers
         for row in group:
             row["lost_tags"] = lost[row["worker"], origin]
             row["lost_all"] = row["lost"] and (row["worker"], origin) not in kept
             row |= twins.get((row["worker"], tag, origin == "event_file"), {"both": 0, "apart": 0})
             row["logged"] = row["both"] > 0 and row["apart"] == 0 if origin == "event_file" else None
-            row["each_writes"] = {"event_file"} == {origin} and {r["worker"] for r in group} >= set(trainers)
+            row["each_writes"] = each_writes
     return frame("curves", rows)
 
 
