@@ -45,7 +45,7 @@ class _Run(NamedTuple):
     def evidence(self, sources: Collection[str]) -> JobEvidence:
         """Return what the sources state about their job if they are all of it."""
         parts = {
-            name: rows.filter(pl.col("source").is_in(sources)) if "source" in rows.columns else rows
+            name: rows.filter(pl.col("source").is_in(sources)) if rows.height else rows
             for name, rows in self.read.items()
         }
         return job_evidence(identify(parts, self.messages))
