@@ -59,7 +59,7 @@ def _end_of(life: Life) -> tuple[str, bool]:
     if not life.row["seen"]:
         return _ended_unseen(life)
     code, raised, closing = life.exit_code, life.exception, life.closing
-    closed = closing is not None and (raised is None or comes_after(closing, raised))
+    closed = closing is not None and (raised is None or _ends_nothing(raised, closing))
     if closing and code is None and life.place and life.place.is_within_epoch:
         closed = closed and closing["of_training"]
     if closed and code in {None, 0, -6}:
@@ -73,6 +73,12 @@ def _end_of(life: Life) -> tuple[str, bool]:
     return _ended_without_code(life)
 
 
+def _ends_nothing(raised: Row, closing: Row) -> bool:
+    """Return True if an exception precedes a completion line, or only says what the close of a session cut off."""
+    cut_off = closing["of_training"] and raised["type"] == "CancelledError"
+    return cut_off or comes_after(closing, raised)
+
+
 def _nothing_may_follow(raised: Row, life: Life) -> bool:
     """Return True if the exception is known to follow the last step and the completion line."""
     others = (life.closing, life.place._asdict() if life.place else None)
@@ -81,7 +87,8 @@ def _nothing_may_follow(raised: Row, life: Life) -> bool:
 
 def _ended_unseen(life: Life) -> tuple[str, bool]:
     if (code := life.exit_code) is not None:
-        return ("signal" if code < 0 else "exited"), True
+        signalled = "stopped" if life.ended_after_another and not life.killed_for_memory else "signal"
+        return (signalled if code < 0 else "exited"), True
     if life.fact("exit_code") == "running":
         return "running", life.facts["exit_code"][-1]["line"] is not None
     started = life.attempts or life.seen_by_peers or not life.absence_tells
