@@ -55,7 +55,7 @@ class Life:
 
     @property
     def ended_after_another(self) -> bool:
-        """Return True if a launcher reports its end after another's, by a signal that may follow from that."""
+        """Return True if a launcher reports its end after another's, by a signal that may follow."""
         return self.torn_down and self.fact("exit_code") not in NOT_SENT_BY_LAUNCHERS
 
     @property

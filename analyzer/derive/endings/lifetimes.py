@@ -74,7 +74,7 @@ def _end_of(life: Life) -> tuple[str, bool]:
 
 
 def _ends_nothing(raised: Row, closing: Row) -> bool:
-    """Return True if an exception precedes a completion line, or only says what the close of a session cut off."""
+    """Return True if an exception precedes a completion line, or only says what it cut off."""
     cut_off = closing["of_training"] and raised["type"] == "CancelledError"
     return cut_off or comes_after(closing, raised)
 
