@@ -59,7 +59,7 @@ def _end_of(life: Life) -> tuple[str, bool]:
     if not life.row["seen"]:
         return _ended_unseen(life)
     code, raised, closing = life.exit_code, life.exception, life.closing
-    closed = closing is not None and (raised is None or _ends_nothing(raised, closing))
+    closed = closing is not None and (raised is None or comes_after(closing, raised))
     if closing and code is None and life.place and life.place.is_within_epoch:
         closed = closed and closing["of_training"]
     if closed and code in {None, 0, -6}:
@@ -71,12 +71,6 @@ def _end_of(life: Life) -> tuple[str, bool]:
     if code is not None:
         return _ended_with_code(life, code)
     return _ended_without_code(life)
-
-
-def _ends_nothing(raised: Row, closing: Row) -> bool:
-    """Return True if an exception precedes a completion line, or only says what it cut off."""
-    cut_off = closing["of_training"] and raised["type"] == "CancelledError"
-    return cut_off or comes_after(closing, raised)
 
 
 def _nothing_may_follow(raised: Row, life: Life) -> bool:

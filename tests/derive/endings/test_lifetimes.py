@@ -52,10 +52,11 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         ([*STEPS, says("Training is not completed. Share the log")], None, "unknown"),
         ([says("Loss for final step: 0.33.")], None, "finished"),
         ([*STEPS, says("Loss for final step: 0.33."), CANCELLED], None, "finished"),
-        ([*STEPS, says("Loss for final step: 0.33."), CANCELLED], "1", "aborted_by_peer"),
+        ([*STEPS, says("Loss for final step: 0.33."), CANCELLED], "1", "exited"),
         ([*STEPS, says("Loss for final step: 0.33."), LOST], None, "aborted_by_peer"),
         ([*STEPS, says("Loss for final step: 0.33."), raised("KeyError: 'x'")], None, "exception"),
-        ([*STEPS, CANCELLED], None, "aborted_by_peer"),
+        ([*STEPS, CANCELLED], None, "unknown"),
+        ([*STEPS, raised("KeyError: 'x'"), CANCELLED], None, "exception"),
         (
             [says("Signal 15 (SIGTERM) was caught. Terminated by service. This is normal behavior.")],
             None,
