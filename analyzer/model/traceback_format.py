@@ -11,7 +11,8 @@ from analyzer.model.lazy_regex import lazy_regex
 
 _TITLE = "Traceback (most recent call last)"
 _FATAL = "Fatal Python error: "
-_IGNORED = "Exception ignored "
+_IGNORED = ("Exception ignored in: <", "Exception ignored ")
+"""What CPython prints above an exception that it drops: behind any prefix, or at the beginning of a line."""
 _HEADER = lazy_regex(
     rf"(?P<python>(?:\+ )?(?:Exception Group )?{re.escape(_TITLE)}:)|(?P<fatal>{_FATAL})"
     rf"|(?P<ipython>(?P<raised>[A-Za-z_]\w*)(?:Group)? {{2,}}{re.escape(_TITLE)}\s*$)"
@@ -138,7 +139,7 @@ def starts_traceback(text: str) -> bool:
 
 def ignores_exception(text: str) -> bool:
     """Return True for the line above a traceback that ends nothing: of `__del__`, or of a callback from C."""
-    return text.startswith(_IGNORED)
+    return _IGNORED[0] in text or text.startswith(_IGNORED[1])
 
 
 def names_error(text: str) -> bool:

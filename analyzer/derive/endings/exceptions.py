@@ -35,6 +35,7 @@ class _Wording(NamedTuple):
     met_itself: Wording
     types_not_own: frozenset[str]
     broken_connection: Wording
+    ends_nothing: Wording
     runtime: Wording
     via: Mapping[str, Wording]
 
@@ -115,6 +116,7 @@ def _wording(messages: Messages) -> _Wording:
         messages.wording("met_itself"),
         frozenset(messages.literals("not_own")),
         messages.wording("broken_connection"),
+        messages.wording("ends_nothing"),
         messages.wording("runtime"),
         {via: messages.wording("raised_in", via) for via in STATES["raised_in"].words},
     )
@@ -123,7 +125,7 @@ def _wording(messages: Messages) -> _Wording:
 def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
     text = record["text"]
     raised = parse(text)
-    if raised is None:
+    if raised is None or wording.ends_nothing.begins(f"{raised.type}: {raised.message}"):
         return None
     says = text[raised.start :].partition("\n")[0]
     ran = executed(text)

@@ -9,7 +9,7 @@ import polars as pl
 
 from analyzer.derive.cluster.membership import CLUSTER, SERVICE
 from analyzer.derive.cluster.workers import cluster_specs, distinct, tasks_of
-from analyzer.derive.endings.teardown import reported_later
+from analyzer.derive.endings.teardown import NOT_SENT_BY_LAUNCHERS, reported_later
 from analyzer.derive.training.ordering import Row, comes_after
 from analyzer.derive.training.progress import Place, last_attempts, last_places, stepped, times_seen
 from analyzer.tables.clock_alignment import CommonClock
@@ -52,6 +52,11 @@ class Life:
     def killed_for_memory(self) -> bool:
         """Return True if the scheduler or the control group says that it was killed for memory."""
         return bool(self.facts["out_of_memory"] or self.facts["oom_kill"])
+
+    @property
+    def ended_after_another(self) -> bool:
+        """Return True if a launcher reports its end after another's, by a signal that may follow."""
+        return self.torn_down and self.fact("exit_code") not in NOT_SENT_BY_LAUNCHERS
 
     @property
     def exit_code(self) -> int | None:

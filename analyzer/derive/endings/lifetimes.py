@@ -81,7 +81,8 @@ def _nothing_may_follow(raised: Row, life: Life) -> bool:
 
 def _ended_unseen(life: Life) -> tuple[str, bool]:
     if (code := life.exit_code) is not None:
-        return ("signal" if code < 0 else "exited"), True
+        signalled = "stopped" if life.ended_after_another and not life.killed_for_memory else "signal"
+        return (signalled if code < 0 else "exited"), True
     if life.fact("exit_code") == "running":
         return "running", life.facts["exit_code"][-1]["line"] is not None
     started = life.attempts or life.seen_by_peers or not life.absence_tells

@@ -6,7 +6,7 @@ import polars as pl
 
 _ENDED_BY_SCHEDULER = ["DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"]
 """States of Slurm's accounting in which something other than the program ended the job."""
-_NOT_SENT_BY_LAUNCHERS = ["-4", "-7", "-9", "-11"]
+NOT_SENT_BY_LAUNCHERS = ["-4", "-7", "-9", "-11"]
 """Exit codes of signals that do not ask a process to leave: SIGILL, SIGBUS, SIGKILL, SIGSEGV."""
 
 
@@ -23,7 +23,7 @@ def reported_later(facts: pl.DataFrame, sources: pl.DataFrame) -> set[str]:
 
 def ended_from_outside(facts: pl.DataFrame, sources: pl.DataFrame) -> set[str]:
     """Return the tasks killed by a signal that no launcher sent, or for lack of memory."""
-    signalled = facts.filter(pl.col("value").is_in(_NOT_SENT_BY_LAUNCHERS), key="exit_code")["worker"]
+    signalled = facts.filter(pl.col("value").is_in(NOT_SENT_BY_LAUNCHERS), key="exit_code")["worker"]
     out_of_memory = facts.filter(key="out_of_memory")["worker"]
     return set(signalled.drop_nulls()) - reported_later(facts, sources) | set(out_of_memory.drop_nulls())
 

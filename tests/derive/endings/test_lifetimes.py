@@ -23,6 +23,7 @@ from tests.derive.logs import (
 LOST = raised(
     "tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: Socket closed"
 )
+CANCELLED = raised("tensorflow.python.framework.errors_impl.CancelledError: Session was closed.")
 STEPS = steps(1, 2)
 DONE = says("training finished")
 CLUSTER = {"worker:0": cluster_of("a:1", "b:1")}
@@ -50,6 +51,12 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         ([*STEPS, says("Training completed. Do not forget to share your model!")], None, "finished"),
         ([*STEPS, says("Training is not completed. Share the log")], None, "unknown"),
         ([says("Loss for final step: 0.33.")], None, "finished"),
+        ([*STEPS, says("Loss for final step: 0.33."), CANCELLED], None, "finished"),
+        ([*STEPS, says("Loss for final step: 0.33."), CANCELLED], "1", "exited"),
+        ([*STEPS, says("Loss for final step: 0.33."), LOST], None, "aborted_by_peer"),
+        ([*STEPS, says("Loss for final step: 0.33."), raised("KeyError: 'x'")], None, "exception"),
+        ([*STEPS, CANCELLED], None, "unknown"),
+        ([*STEPS, raised("KeyError: 'x'"), CANCELLED], None, "exception"),
         (
             [says("Signal 15 (SIGTERM) was caught. Terminated by service. This is normal behavior.")],
             None,

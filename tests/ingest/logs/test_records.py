@@ -151,6 +151,24 @@ def test_an_ignored_exception_is_none() -> None:
     assert after.text == "cleaning up"
 
 
+@pytest.mark.parametrize(
+    ("above", "kind"),
+    [
+        ("(Trainer pid=9064) Exception ignored in: <function Pool.__del__ at 0x7f5c>", "plain"),
+        ("(Trainer pid=9064) the destructor ran", "traceback"),
+    ],
+)
+def test_an_ignored_exception_is_none_behind_a_prefix(above: str, kind: str) -> None:
+    """A launcher prints one in front of each line."""
+    *_, dropped, after = read(
+        f"{above}\n(Trainer pid=9064) Traceback (most recent call last):\n"
+        '(Trainer pid=9064)   File "/usr/lib/python3.8/multiprocessing/pool.py", line 268, in __del__\n'
+        "(Trainer pid=9064)     self._change_notifier.put(None)\n"
+        "(Trainer pid=9064) OSError: [Errno 9] Bad file descriptor\ncleaning up\n"
+    )
+    assert (dropped.kind, after.text) == (kind, "cleaning up")
+
+
 def test_an_indented_line_is_no_part_of_a_plain_one() -> None:
     """But for that of a dump."""
     assert len(read("loading\n  a\n  b\n")) == 3
