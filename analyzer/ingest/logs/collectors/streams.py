@@ -196,7 +196,10 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
         r"(?P<text>.*)$"
     ): ("]<std",),
     regex_style(_TASK_IN_BRACKETS): ("[",),
-    regex_style(r"(?P<key>(?:worker|chief|ps|rank|node|host|task)[-_ ]?\d{1,5}): (?P<text>.*)$"): (": ",),
+    regex_style(r"(?P<key>(?:worker|chief|ps|rank|node|host|task)[-_ ]?\d{1,5})(?:: |> ?)(?P<text>.*)$"): (
+        ": ",
+        ">",
+    ),
     regex_style(rf"(?P<key>{_SERVICE}) +\| ?(?P<text>.*)$", rf"(?P<text>(?P<key>{_SERVICE}) {_EXITED})$"): (
         "|",
         "exited with code",
@@ -230,6 +233,7 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _rank_in_brackets,
     _named_host,
     regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
+    regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$"),
 )
 """All styles, the most specific first; a file has one style."""
 _ONLY_IN_TURN = (_rank_in_brackets, _named_host, _journal_of_hosts, _json_of_hosts)

@@ -155,6 +155,25 @@ def test_levels_before_a_bar_name_no_container() -> None:
     assert detect_style(["INFO | step 1", "ERROR | gone"]) is None
 
 
+def test_what_a_supervisor_prints_of_its_child_loses_its_bar() -> None:
+    """The end of a traceback is not looked for among the supervisor's own lines below it."""
+    child = [
+        "Traceback (most recent call last):",
+        '  File "/app/t.py", line 3, in <module>',
+        "    raise X",
+        "X: no",
+    ]
+    lines = [*(f"   | {line}" for line in child), "again: try 1 failed"] * 20
+    marked = ["   | step 1"] * 400 + lines
+    (stream,) = split_streams(list(enumerate(marked, 1)), detect_style(marked))
+    assert [line for _, line in stream.lines[400:405]] == [*child, "again: try 1 failed"]
+
+
+def test_the_rows_of_a_table_are_not_lines_behind_a_bar() -> None:
+    """They end with a bar, too."""
+    assert detect_style(["| host | steps |", "|------|-------|", "| gpu1 | 40 |"]) is None
+
+
 def test_the_lines_of_a_launcher_stand_apart() -> None:
     """Ray and mpirun mark what their children print, and not what they say themselves."""
     lines = ["starting 2 workers", "(Trainer pid=11, ip=10.0.0.3) up", "(Trainer pid=12) up", "job failed"]
@@ -309,6 +328,7 @@ def test_the_lines_of_a_pod_that_airflow_follows(time: str) -> None:
         "[1,0]<stdout>: text",
         "[worker-1]: text",
         "worker-1: text",
+        "worker-1> text",
         "worker-1  | text",
         "worker-1 exited with code 1",
         "[2026-03-04T09:12:44] {taskinstance.py:12} INFO - text",
