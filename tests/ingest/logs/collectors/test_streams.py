@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from analyzer.ingest.logs.collectors.streams import EMBEDDED_STYLES, detect_style, split_streams
+from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
+from analyzer.ingest.logs.collectors.styles import EMBEDDED_STYLES
 
 CRI = "2026-11-21T01:35:58.252546967Z {} {} {}"
 
