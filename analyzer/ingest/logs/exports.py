@@ -43,7 +43,8 @@ _CSV_COLUMNS = {
     ),
     "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]"),
     "logStreamName": (
-        "@logstream", "logstreamname", "pod_name", "podname", "pod", "host", "hostname", "computer",
+        "@logstream", "logstreamname", "kubernetes.pod.name", "pod_name", "podname", "pod",
+        "host.name", "host", "hostname", "computer",
     ),
 }  # fmt: skip
 """Field of an entry → the columns, in lower case, that may hold it; the first one present does."""

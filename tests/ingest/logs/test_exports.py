@@ -87,6 +87,17 @@ def test_rows_of_a_csv_file_are_entries(header: str, tmp_path: Path) -> None:
     assert tables["scalars"]["time"].null_count() == 0
 
 
+def test_rows_of_kibana_are_entries(tmp_path: Path) -> None:
+    """Its times have the month's name, and a comma."""
+    rows = [
+        f'"Nov 2{n}, 2026 @ 01:40:30.250",mnist-worker-{n % 2},step {n} loss 0.5' for n in range(4, 0, -1)
+    ]
+    tables = read(tmp_path, "\n".join(["@timestamp,host.name,message", *rows]) + "\n", "kibana.csv")
+    assert sorted(steps(tables)) == [1, 2, 3, 4]
+    assert {*tables["scalars"]["worker"]} == {"worker:0", "worker:1"}
+    assert tables["scalars"]["time"].max() - tables["scalars"]["time"].min() == 3 * 86_400
+
+
 @pytest.mark.parametrize(
     "header", ["epoch,loss,time", "timestamp, name, index, utilization.gpu [%]", "message,label"]
 )

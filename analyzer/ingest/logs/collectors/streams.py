@@ -22,8 +22,10 @@ from analyzer.ingest.logs.collectors.styles import (
     json_line,
     rank_in_brackets,
     replica_exit,
+    stamped_line,
 )
 from analyzer.ingest.logs.collectors.timestamps import TimestampStripper, iso_timestamp
+from analyzer.ingest.logs.prefixes import head
 from analyzer.ingest.logs.text import ESCAPES
 
 _MIN_MARKED_SHARE = 0.9
@@ -80,13 +82,25 @@ def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
 
 
 def _plausible(style: Style, lines: Sequence[str]) -> bool:
-    """Return False if the prefixes may name no writers: those take turns, numbers of steps only grow."""
+    """Return False if the prefixes may be the program's own.
+
+    Writers take turns, and numbers of steps only grow. A time in front of lines is a collector's where
+    another time or a frame of a traceback follows it.
+    """
+    if style is stamped_line:
+        behind = [collected.text for line in lines if (collected := style(line))]
+        return sum(_is_stamped_by_nobody_else(text) for text in behind) > 1
     if style not in ONLY_IN_TURN:
         return True
     keys = [collected.key or "" for line in lines if (collected := style(line))]
     if style is rank_in_brackets:
         return any(int(later) < int(key) for key, later in pairwise(keys))
     return len({*keys}) < sum(later != key for key, later in pairwise(keys)) + 1
+
+
+def _is_stamped_by_nobody_else(text: str) -> bool:
+    found = head(text, 1970)
+    return text.startswith('  File "') or (found is not None and found.time is not None)
 
 
 def _share_needed(style: Style) -> float:

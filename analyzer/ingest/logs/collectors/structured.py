@@ -41,6 +41,8 @@ _SERVICE_KEYS = frozenset({
 """Fields about the entry, not about the training."""
 _MAX_FIELDS, _MAX_VALUE_CHARS = 40, 200
 _LOGGER_NAME = re.compile(r"[A-Za-z_][\w.]*$")
+_ENDS = re.compile(r"(?i)(?<![a-z])(?:end|done|finish|complete)")
+_TOTAL_KEYS = ("epochs", "total_epochs", "num_epochs", "max_epochs", "of")
 _PROGRESS_KEYS = ("step", "global_step", "epoch", "iteration")
 
 
@@ -140,7 +142,15 @@ def _fields(fields: Entry, message: str) -> Iterator[str]:
         if isinstance(value, str) and _TRACEBACK in value:
             continue
         if not re.search(rf"(?<!\w){re.escape(key)}\W{{1,3}}\d", message):
-            yield f"{key}={_value_text(value)}"
+            yield f"{key}={_value_text(value)}" + (
+                _planned(flat) if key == "epoch" and _ENDS.search(message) else ""
+            )
+
+
+def _planned(fields: Entry) -> str:
+    """Return `/` and the number of epochs that an entry about the end of one states beside its own number."""
+    total = next((fields[key] for key in _TOTAL_KEYS if key in fields), None)
+    return f"/{total}" if isinstance(total, int) and "step" not in fields else ""
 
 
 def _flatten(fields: Entry, prefix: str = "") -> Iterator[tuple[str, object]]:

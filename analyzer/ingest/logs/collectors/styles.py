@@ -81,17 +81,21 @@ def _name(label: object) -> object:
 
 
 def _journal_line(line: str) -> CollectedLine | None:
-    """Parse a line of `journalctl`: time, host, unit; units named after a task are streams of their own."""
-    if not (match := _JOURNAL.match(line)):
+    """Parse a line of a journal or of syslog: time, host, unit; a unit named after a task is a stream."""
+    if not (match := _journal_match(line)):
         return None
     unit = match["unit"]
     key = unit if worker_of(unit.replace("@", "-"), Kind.OTHER) else None
     return CollectedLine(key, match["text"] or "", timestamp=match["time"])
 
 
+def _journal_match(line: str) -> re.Match[str] | None:
+    return _JOURNAL.match(line) or (_SYSLOG_5424.match(line) if line.startswith("<") else None)
+
+
 def _journal_of_hosts(line: str) -> CollectedLine | None:
     """Parse a line of the journals of several hosts: each host and each task's unit is a stream."""
-    found, match = _journal_line(line), _JOURNAL.match(line)
+    found, match = _journal_line(line), _journal_match(line)
     return found._replace(key=found.key or match["host"]) if found and match else None
 
 
@@ -106,6 +110,7 @@ def _job_stream_line(line: str) -> CollectedLine | None:
 
 _LEVELS = "|".join(LEVEL_NAMES)
 _ISO_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+_SYSLOG_TIME = r"[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?"
 _CRI = (
     r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S*) (?P<channel>stdout|stderr) (?P<part>[FP])"
     r" ?(?P<text>.*)$"
@@ -115,9 +120,19 @@ _LAUNCHER = rf"(?:{_LEVELS})\|(?P<time>{_ISO_TIME})\|[^|]*\|\d+\| ?(?P<text>.*)$
 """Regex for lines like `INFO|2018-04-14T23:31:05|/opt/launcher.py|27| text`."""
 _JOB_STREAM = re.compile(rf"(?:{_LEVELS})\s+({_ISO_TIME})\s+([a-z][\w-]*-replica-\d+|service)\s+(.*)$")
 _JOURNAL = re.compile(
-    rf"(?P<time>[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_ISO_TIME}) (?!(?:{_LEVELS})\b)"
+    rf"(?:<\d{{1,3}}>)?(?P<time>{_SYSLOG_TIME}|{_ISO_TIME}) (?!(?:{_LEVELS})\b)"
     r"(?P<host>[\w.-]+) (?P<unit>[A-Za-z_][\w.@/-]*?)(?:\[\d+\])?:(?: (?P<text>.*))?$"
 )
+_SYSLOG_5424 = re.compile(
+    rf"<\d{{1,3}}>1 (?P<time>{_ISO_TIME}) (?P<host>[\w.-]+) (?P<unit>\S+) \S+ \S+ "
+    r"(?:-|(?:\[(?:[^\]\\]|\\.)*\])+)(?: \ufeff?(?P<text>.*))?$"
+)
+"""Regex for syslog as RFC 5424 has it: priority, version, time, host, program, process, kind, data, text."""
+_STAMPED = (
+    rf"\[?(?P<time>{_ISO_TIME}|{_SYSLOG_TIME}"
+    r"|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\]?(?: (?P<text>.*)| *)$"
+)
+"""Regex for a time before each line, as `ts` of moreutils and journals without a host print it."""
 _TASK_IN_BRACKETS = (
     r"\[(?P<key>(?:(?:[a-z][\w.-]*?)?(?:worker|rank|chief|ps|node|evaluator)[-:_]?\d*(?=\]:)"
     r"|(?:worker|rank|chief|ps|task|evaluator)[-:_ ]?\d+))\]:? ?(?P<text>.*)$"
@@ -153,6 +168,8 @@ replica_exit = regex_style(
     r"(?P<text>(?P<covers_below>The replica) (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
 )
 """AI Platform's report of a failed replica; the traceback below it belongs to the same replica."""
+stamped_line = regex_style(_STAMPED)
+"""Parses a line with a time in front that only a collector can have put there."""
 EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] = {
     regex_style(
         r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
@@ -201,6 +218,7 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     rank_in_brackets,
     _named_host,
     regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
+    stamped_line,
     regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$"),
 )
 """All styles, the most specific first; a file has one style."""

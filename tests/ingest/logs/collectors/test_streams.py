@@ -156,6 +156,26 @@ def test_levels_before_a_bar_name_no_container() -> None:
     assert detect_style(["INFO | step 1", "ERROR | gone"]) is None
 
 
+@pytest.mark.parametrize("time", ["Nov 21 00:05:01", "2026-11-21T00:05:01", "[2026-11-21 00:05:01.250]"])
+def test_a_time_before_every_line_is_no_part_of_it(time: str) -> None:
+    """As `ts` prints it: the lines below a record are its own again."""
+    lines = [
+        "I1121 00:05:01.083826 1405 t.py:62] settings:",
+        "    {'rate': 0.5}",
+        "Traceback (most recent call last):",
+        '  File "/app/t.py", line 3, in <module>',
+        "X: no",
+    ]
+    marked = [f"{time} {line}" for line in lines]
+    (stream,) = split_streams(list(enumerate(marked)), detect_style(marked))
+    assert [line for _, line in stream.lines] == lines
+
+
+def test_the_time_that_a_program_prints_itself_stays() -> None:
+    """Nothing stands behind it that only another could have stamped."""
+    assert detect_style(["Nov 21 00:05:01 step 1 loss 0.5", "Nov 21 00:05:02 step 2 loss 0.4"]) is None
+
+
 def test_what_a_supervisor_prints_of_its_child_loses_its_bar() -> None:
     """The end of a traceback is not looked for among the supervisor's own lines below it."""
     child = [

@@ -32,6 +32,9 @@ def streams(file: str) -> dict[str | None, list[str]]:
         ("train (gpu{})\tRun\t2026-11-21T01:40:37.1234567Z loading shard", ["train (gpu0)", "train (gpu1)"]),
         ("Nov 21 01:40:37 gpu{} python[47]: loading shard", ["gpu0", "gpu1"]),
         ("2026-11-21 01:40:37 CET [rank {}] loading shard", ["rank 0", "rank 1"]),
+        ("<14>1 2026-11-21T01:40:37.250Z gpu{} train 47 - - loading shard", ["gpu0", "gpu1"]),
+        ('<14>1 2026-11-21T01:40:37Z gpu{} train 47 ID7 [a b="c"] loading shard', ["gpu0", "gpu1"]),
+        ("<14>Nov 21 01:40:37 gpu{} train[47]: loading shard", ["gpu0", "gpu1"]),
     ],
     ids=[
         "MPICH",
@@ -46,6 +49,9 @@ def streams(file: str) -> dict[str | None, list[str]]:
         "gh",
         "journals",
         "zone",
+        "RFC 5424",
+        "RFC 5424 with data",
+        "RFC 3164",
     ],
 )
 def test_lines_that_several_workers_wrote_in_turn_are_parted(line: str, names: list[str]) -> None:
