@@ -162,6 +162,8 @@ _named_host = regex_style(
     rf"\[(?P<key>{_HOST})(?:/[\w.-]+)?\]:?(?: (?P<text>.*)|$)",
 )
 """Parses `gpu21: text`, as pdsh and clush print, and `[gpu21] text`, as Fabric and Ansible's users do."""
+_named_container = regex_style(r"\[(?P<key>[a-z0-9][\w.]*-[\w.-]+) [a-z][a-z0-9-]*\](?: (?P<text>.*)|$)")
+"""Parses `[train-worker-0 main] text`, as kubetail prints pod and container."""
 _JOB_OF_ACTIONS = rf"(?P<key>[^\t]{{1,200}})\t[^\t]{{1,200}}\t\ufeff?(?P<time>{_ISO_TIME}) ?(?P<text>.*)$"
 """Regex for `job<tab>step<tab>2026-03-04T09:12:44.1234567Z text`: `gh run view --log`."""
 replica_exit = regex_style(
@@ -217,10 +219,11 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     regex_style(r" *(?P<key>\d{1,5}):(?: (?P<text>.*)|$)"),
     rank_in_brackets,
     _named_host,
+    _named_container,
     regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
     stamped_line,
     regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$"),
 )
 """All styles, the most specific first; a file has one style."""
-ONLY_IN_TURN = (rank_in_brackets, _named_host, _journal_of_hosts, _json_of_hosts)
+ONLY_IN_TURN = (rank_in_brackets, _named_host, _named_container, _journal_of_hosts, _json_of_hosts)
 """Styles that count only if one writer's lines go on after another's."""
