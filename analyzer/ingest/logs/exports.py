@@ -36,6 +36,8 @@ _YAML = lazy_regex(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|
 """Start of the default output of `gcloud logging read`: YAML, one document per entry."""
 _LOKI = lazy_regex(rb'\s*\{[^\[]{0,80}"resultType"\s*:\s*"streams"')
 """Start of what Loki's `query_range` answers: streams, each with its labels and pairs of time and line."""
+_SEARCH = lazy_regex(rb'\s*\{[^\[]{0,400}?"hits"\s*:\s*\{[^\[]{0,200}?"hits"\s*:\s*\[')
+"""Start of what Elasticsearch answers to a search."""
 _LIST_KEYS = ("events", "entries", "data")
 _CSV_COLUMNS = {
     "message": (
@@ -96,10 +98,10 @@ def entries_of(path: Path) -> Export:
         return _oldest_first(found)
     if b"," in opening.partition(b"\n")[0] and (rows := _csv_rows(path)):
         return _oldest_first(rows)
-    is_loki = _LOKI.match(opening)
-    if not (is_loki or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
+    is_answer = _LOKI.match(opening) or _SEARCH.match(opening)
+    if not (is_answer or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
         return Export()
-    return _array(path) if is_loki or _ARRAY.match(opening) else _reversed_lines(path)
+    return _array(path) if is_answer or _ARRAY.match(opening) else _reversed_lines(path)
 
 
 def _array(path: Path) -> Export:
@@ -141,6 +143,8 @@ def _entries(path: Path) -> list[Entry] | None:
         return None
     if isinstance(whole, dict) and isinstance(whole.get("data"), dict):
         return list(_of_loki(whole["data"].get("result"))) or None
+    if isinstance(whole, dict) and isinstance(whole.get("hits"), dict):
+        whole = whole["hits"].get("hits")
     lists = [whole.get(key) for key in _LIST_KEYS] if isinstance(whole, dict) else [whole]
     found = next((each for each in lists if isinstance(each, list)), [])
     return [unwrapped(entry) for entry in found if isinstance(entry, dict)] or None

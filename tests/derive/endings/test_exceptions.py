@@ -9,7 +9,6 @@ import pytest
 from analyzer.model.run import Tables
 from tests.derive.logs import derived, raised, says, step
 
-
 _IMPL = "tensorflow.python.framework.errors_impl"
 _REMOTE = "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling /tensorflow."
 

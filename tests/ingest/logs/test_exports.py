@@ -87,6 +87,24 @@ def test_rows_of_a_csv_file_are_entries(header: str, tmp_path: Path) -> None:
     assert tables["scalars"]["time"].null_count() == 0
 
 
+def test_hits_of_a_search_are_entries(tmp_path: Path) -> None:
+    """As Elasticsearch answers, in one line."""
+    hits = [
+        {"_index": "ml", "_source": {"@timestamp": f"2026-11-21T01:40:3{n}Z", "message": f"step {n} loss 0.5",
+                                     "kubernetes": {"pod": {"name": f"mnist-worker-{n % 2}"}}}}
+        for n in (4, 3, 2, 1)
+    ]  # fmt: skip
+    answer = {
+        "took": 3,
+        "timed_out": False,
+        "_shards": {"total": 1},
+        "hits": {"total": {"value": 4}, "hits": hits},
+    }
+    tables = read(tmp_path, json.dumps(answer), "search.json")
+    assert sorted(steps(tables)) == [1, 2, 3, 4]
+    assert {*tables["scalars"]["worker"]} == {"worker:0", "worker:1"}
+
+
 def test_rows_of_kibana_are_entries(tmp_path: Path) -> None:
     """Its times have the month's name, and a comma."""
     rows = [

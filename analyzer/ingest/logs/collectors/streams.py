@@ -27,12 +27,17 @@ from analyzer.ingest.logs.collectors.styles import (
 from analyzer.ingest.logs.collectors.timestamps import TimestampStripper, iso_timestamp
 from analyzer.ingest.logs.prefixes import head
 from analyzer.ingest.logs.text import ESCAPES
+from analyzer.model.lazy_regex import lazy_regex
 
 _MIN_MARKED_SHARE = 0.9
 """Share of the sampled lines that must carry a prefix for the file to be of that style."""
 _MIN_EMBEDDED_SHARE = 0.2
 """Share of lines with a prefix that suffices for `EMBEDDED_STYLES`."""
 _SAMPLE_LINES = 400
+_FIRST_LINES = 20
+"""Lines of a stream that are looked at for a bar."""
+_BAR = lazy_regex(r" {0,8}\|(?: (.*(?<!\|))| *)$")
+"""Regex for a line behind a bar; the rows of a table end with one, too."""
 _OF_SLURM = ("srun: ", "slurmstepd: ")
 
 
@@ -100,7 +105,7 @@ def _plausible(style: Style, lines: Sequence[str]) -> bool:
 
 def _is_stamped_by_nobody_else(text: str) -> bool:
     found = head(text, 1970)
-    return text.startswith('  File "') or (found is not None and found.time is not None)
+    return text.startswith(('  File "', "{")) or (found is not None and found.time is not None)
 
 
 def _share_needed(style: Style) -> float:
@@ -126,8 +131,23 @@ def _is_docker(entries: Sequence[str]) -> bool:
 def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream]:
     """Split consecutive lines of a file by origin; without a style, they are one stream.
 
-    Entries that programs log as JSON objects are rendered as lines of text.
+    Entries that programs log as JSON objects are rendered as lines of text. A bar before most lines of a
+    stream, which a supervisor puts before those of its child, is removed.
     """
+    return [stream._replace(lines=_without_bar(stream.lines)) for stream in _split(numbered, style)]
+
+
+def _without_bar(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    first = [text for _, text in lines[:_FIRST_LINES] if text.strip()]
+    if sum("|" in text[:9] for text in first) * 2 <= len(first):
+        return lines
+    bars = [_BAR.match(text) for _, text in lines]
+    if sum(map(bool, bars)) < _MIN_MARKED_SHARE * len(lines):
+        return lines
+    return [(number, bar[1] or "" if bar else text) for bar, (number, text) in zip(bars, lines, strict=True)]
+
+
+def _split(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream]:
     if style is None and not any(line.startswith("{") for _, line in numbered):
         return [Stream(None, numbered)]
     found: dict[str | None, Stream] = {}

@@ -130,7 +130,7 @@ _SYSLOG_5424 = re.compile(
 """Regex for syslog as RFC 5424 has it: priority, version, time, host, program, process, kind, data, text."""
 _STAMPED = (
     rf"\[?(?P<time>{_ISO_TIME}|{_SYSLOG_TIME}"
-    r"|\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\]?(?: (?P<text>.*)| *)$"
+    r"|\d\d([/.])\d\d\2\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\]?(?: \||:)?(?: (?P<text>.*)| *)$"
 )
 """Regex for a time before each line, as `ts` of moreutils and journals without a host print it."""
 _TASK_IN_BRACKETS = (
@@ -222,7 +222,6 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     _named_container,
     regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
     stamped_line,
-    regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$"),
 )
 """All styles, the most specific first; a file has one style."""
 ONLY_IN_TURN = (rank_in_brackets, _named_host, _named_container, _journal_of_hosts, _json_of_hosts)

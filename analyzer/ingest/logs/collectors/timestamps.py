@@ -88,6 +88,8 @@ class TimestampStripper:
         self.is_standalone = True
         """True while plain lines are records of their own rather than continuations."""
         self.is_consistent = True
+        self._follows_head = False
+        """True while lines that are not indented have a prefix: an indented one continues it."""
 
     def restore(self, line: str, timestamp: str) -> str:
         """Return the line, preceded by its timestamp if it starts a record that has no time."""
@@ -96,6 +98,9 @@ class TimestampStripper:
         found = head(line, _NO_YEAR)
         if found and found.time is not None:
             self.is_consistent = found.time < _YEARLESS or _agree(found.time, timestamp)
+        if line[:1].isspace() and self._follows_head:
+            return line
+        self._follows_head = found is not None
         if is_progress(found.text if found else line):
             self.is_standalone = True
         elif found:

@@ -156,6 +156,15 @@ def test_levels_before_a_bar_name_no_container() -> None:
     assert detect_style(["INFO | step 1", "ERROR | gone"]) is None
 
 
+def test_an_indented_line_below_a_prefix_is_no_record_of_its_own() -> None:
+    """Though the line above it tells a step, below which other lines get their time back."""
+    head = "I1121 01:35:58.100000 7 t.py:62] train | step: 40 | output:"
+    lines = [head, "    {'training_loss': nan}", "step 2 loss 0.4"]
+    told = texts("".join(CRI.format("stderr", "F", line) + "\n" for line in lines))
+    assert [line for _, line in told[:2]] == lines[:2]
+    assert told[2][1].endswith(f"Z {lines[2]}")
+
+
 @pytest.mark.parametrize("time", ["Nov 21 00:05:01", "2026-11-21T00:05:01", "[2026-11-21 00:05:01.250]"])
 def test_a_time_before_every_line_is_no_part_of_it(time: str) -> None:
     """As `ts` prints it: the lines below a record are its own again."""
@@ -188,6 +197,23 @@ def test_what_a_supervisor_prints_of_its_child_loses_its_bar() -> None:
     marked = ["   | step 1"] * 400 + lines
     (stream,) = split_streams(list(enumerate(marked, 1)), detect_style(marked))
     assert [line for _, line in stream.lines[400:405]] == [*child, "again: try 1 failed"]
+
+
+def test_the_bar_of_a_supervisor_is_removed_behind_the_label_of_a_launcher() -> None:
+    """Each rank has a supervisor of its own."""
+    lines = ["again: try 1", *["   | step 1", "   |"] * 10]
+    marked = [f"{rank}: {line}" for line in lines for rank in (0, 1)]
+    found = split_streams(list(enumerate(marked)), detect_style(marked))
+    assert {stream.key: [line for _, line in stream.lines][:3] for stream in found} == {
+        "0": ["again: try 1", "step 1", ""], "1": ["again: try 1", "step 1", ""],
+    }  # fmt: skip
+
+
+def test_entries_behind_a_time_are_read() -> None:
+    """A collector stamped what the program logs as JSON."""
+    line = '21.11.2026 01:35:58 | {"msg": "step 1", "loss": 0.5}'
+    (stream,) = split_streams([(1, line), (2, line)], detect_style([line, line]))
+    assert stream.lines[0][1].endswith("step 1 loss=0.5")
 
 
 def test_the_rows_of_a_table_are_not_lines_behind_a_bar() -> None:
