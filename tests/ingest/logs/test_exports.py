@@ -87,6 +87,19 @@ def test_rows_of_a_csv_file_are_entries(header: str, tmp_path: Path) -> None:
     assert tables["scalars"]["time"].null_count() == 0
 
 
+def test_rows_of_a_query_are_entries(tmp_path: Path) -> None:
+    """As CloudWatch Logs Insights answers: a list of names and values for each line."""
+    rows = [
+        [{"field": "@timestamp", "value": f"2026-11-21 01:40:3{n}.000"},
+         {"field": "@message", "value": f"step {n} loss 0.5"},
+         {"field": "@logStream", "value": f"mnist-worker-{n % 2}"}]
+        for n in (4, 3, 2, 1)
+    ]  # fmt: skip
+    tables = read(tmp_path, json.dumps({"results": rows, "status": "Complete"}), "query.json")
+    assert sorted(steps(tables)) == [1, 2, 3, 4]
+    assert {*tables["scalars"]["worker"]} == {"worker:0", "worker:1"}
+
+
 def test_hits_of_a_search_are_entries(tmp_path: Path) -> None:
     """As Elasticsearch answers, in one line."""
     hits = [

@@ -17,6 +17,7 @@ from analyzer.ingest.logs.collectors.styles import (
     EMBEDDED_STYLES,
     ONLY_IN_TURN,
     STYLES,
+    TIMES,
     docker_line,
     has_line_break,
     json_line,
@@ -34,6 +35,8 @@ _MIN_MARKED_SHARE = 0.9
 _MIN_EMBEDDED_SHARE = 0.2
 """Share of lines with a prefix that suffices for `EMBEDDED_STYLES`."""
 _SAMPLE_LINES = 400
+_MIN_LINES = 2
+"""Lines with a prefix that a file of its style has at least."""
 _FIRST_LINES = 20
 """Lines of a stream that are looked at for a bar."""
 _BAR = lazy_regex(r" {0,8}\|(?: (.*(?<!\|))| *)$")
@@ -64,14 +67,46 @@ Style = Callable[[str], CollectedLine | None]
 def detect_style(lines: Iterable[str]) -> Style | None:
     """Return the collector style of a file, judged by its first lines; None if there is none."""
     sample = list(islice((_without_colours(line) for line in lines if _may_be_marked(line)), _SAMPLE_LINES))
+    return _detected(sample) or (below_headings if name_several_streams(sample) else None)
+
+
+def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | None:
+    """Return the style of the sampled lines; a name of the writer may stand behind a time, too."""
     text = "\n".join(sample)
     for style in STYLES:
         if not any(each in text for each in EMBEDDED_STYLES.get(style, ("",))):
             continue
         marked = _marked(sample, style)
-        if len(marked) > 1 and _plausible(style, marked):
+        if len(marked) < _MIN_LINES:
+            continue
+        if style in TIMES:
+            if not behind_time and (found := _with_what_is_behind(style, marked)):
+                return found
+        elif _plausible(style, marked):
             return docker_line if style is json_line and _is_docker(marked) else style
-    return below_headings if name_several_streams(sample) else None
+    return None
+
+
+def _with_what_is_behind(time: Style, lines: Sequence[str]) -> Style | None:
+    """Return a style for lines that begin with a time; None if the program itself may have printed it."""
+    texts = [collected.text for line in lines if (collected := time(line))]
+    writer = _detected([text for text in texts if text.strip()], behind_time=True)
+    if time is stamped_line:
+        own = [found.text for text in texts if writer and (found := writer(text))]
+        if sum(map(_is_stamped_by_nobody_else, [*texts, *own])) < _MIN_LINES:
+            return None
+    return _behind(time, writer) if writer else time
+
+
+def _behind(time: Style, writer: Style) -> Style:
+    def read(line: str) -> CollectedLine | None:
+        stamped = time(line)
+        found = writer(stamped.text) if stamped else None
+        if stamped is None or found is None:
+            return stamped
+        return found._replace(timestamp=found.timestamp or stamped.timestamp)
+
+    return read
 
 
 def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
@@ -87,14 +122,7 @@ def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
 
 
 def _plausible(style: Style, lines: Sequence[str]) -> bool:
-    """Return False if the prefixes may be the program's own.
-
-    Writers take turns, and numbers of steps only grow. A time in front of lines is a collector's where
-    another time or a frame of a traceback follows it.
-    """
-    if style is stamped_line:
-        behind = [collected.text for line in lines if (collected := style(line))]
-        return sum(_is_stamped_by_nobody_else(text) for text in behind) > 1
+    """Return False if the prefixes may name no writers: those take turns, numbers of steps only grow."""
     if style not in ONLY_IN_TURN:
         return True
     keys = [collected.key or "" for line in lines if (collected := style(line))]
@@ -104,6 +132,7 @@ def _plausible(style: Style, lines: Sequence[str]) -> bool:
 
 
 def _is_stamped_by_nobody_else(text: str) -> bool:
+    """Return True if a line has a time of its own, or is one before which no program prints a time."""
     found = head(text, 1970)
     return text.startswith(('  File "', "{")) or (found is not None and found.time is not None)
 

@@ -15,7 +15,17 @@ from analyzer.ingest.logs.text import storable
 
 Entry = Mapping[str, Any]
 
-MESSAGE_KEYS = ("log", "message", "textPayload", "msg", "event", "MESSAGE", "@message", "line")
+MESSAGE_KEYS = (
+    "log",
+    "message",
+    "textPayload",
+    "msg",
+    "event",
+    "MESSAGE",
+    "@message",
+    "line",
+    "short_message",
+)
 LEVEL_KEYS = ("level", "levelname", "log.level", "log_level", "loglevel", "lvl", "severity", "severity_text")
 TIME_KEYS = ("timestamp", "time", "date", "datetime", "@timestamp", "ts", "asctime", "receiveTimestamp",
              "created", "__REALTIME_TIMESTAMP")  # fmt: skip
@@ -39,6 +49,8 @@ _SERVICE_KEYS = frozenset({
     "thread", "threadName", "trace", "eventId", "ingestionTime", "_p", "@version",
 })  # fmt: skip
 """Fields about the entry, not about the training."""
+_CAPTURE_KEYS = ("textPayload", "short_message", "source_type")
+"""Fields that only an entry of a collector has, whose message is a line as it was printed."""
 _MAX_FIELDS, _MAX_VALUE_CHARS = 40, 200
 _LOGGER_NAME = re.compile(r"[A-Za-z_][\w.]*$")
 _ENDS = re.compile(r"(?i)(?<![a-z])(?:end|done|finish|complete)")
@@ -105,11 +117,12 @@ def render(entry: Entry) -> str:
 def _is_captured(entry: Entry, own: Entry) -> bool:
     """Return True if the message is a line that a process printed, and the level comes from the collector.
 
-    Cloud Logging has such lines in `textPayload`, Vertex AI in the `jsonPayload` of an `ml_job`.
+    Cloud Logging has such lines in `textPayload`, Vertex AI in the `jsonPayload` of an `ml_job`; Vector and
+    GELF are told by a field of theirs.
     """
     resource = entry.get("resource")
     of_job = isinstance(resource, dict) and resource.get("type") == "ml_job" and own is not entry
-    return of_job or isinstance(entry.get("textPayload"), str)
+    return of_job or any(isinstance(entry.get(key), str) for key in _CAPTURE_KEYS)
 
 
 def _message(fields: Entry) -> str:

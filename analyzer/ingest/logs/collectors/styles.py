@@ -137,7 +137,7 @@ _TASK_IN_BRACKETS = (
     r"\[(?P<key>(?:(?:[a-z][\w.-]*?)?(?:worker|rank|chief|ps|node|evaluator)[-:_]?\d*(?=\]:)"
     r"|(?:worker|rank|chief|ps|task|evaluator)[-:_ ]?\d+))\]:? ?(?P<text>.*)$"
 )
-_SERVICE = r"(?:[a-z0-9][\w.-]*[-_])?(?:worker|chief|ps|evaluator)[-_]?\d{1,4}(?:[-_]\d{1,4})?"
+_SERVICE = r"(?:[a-z0-9][\w.-]*[-_])?(?:worker|chief|ps|evaluator)[-_.]?\d{1,4}(?:[-_]\d{1,4})?"
 """Regex for a service of docker compose that is named after a task, perhaps with a replica's number."""
 _EXITED = r"exited with code \d{1,3}(?: \(restarting\))?"
 _NAMED_WRITER = (
@@ -156,10 +156,10 @@ _DETERMINED = rf"<\w*> +\[(?P<time>{_ISO_TIME})\] [0-9a-f]+ \[rank=(?P<key>\d{{1
 """Regex for `<info> [2026-03-04 09:12:44] 1d0cefc1 [rank=1] || text`: logs of Determined's trials."""
 rank_in_brackets = regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
 """Parses `[0] text`, as MPICH and Intel MPI print with `-prepend-rank`."""
-_HOST = rf"(?!(?:{_LEVELS})\d)[A-Za-z][\w-]*\d(?:\.[A-Za-z][\w.-]*)?"
+_HOST = rf"(?!(?:{_LEVELS})\d|(?i:asyncio|dummy|(?:main)?thread|pool))[A-Za-z][\w-]*\d(?:\.[A-Za-z][\w.-]*)?"
 _named_host = regex_style(
     rf"(?P<key>{_HOST}):(?: (?P<text>.*)|$)",
-    rf"\[(?P<key>{_HOST})(?:/[\w.-]+)?\]:?(?: (?P<text>.*)|$)",
+    rf"[\[(](?P<key>{_HOST})(?:/[\w.-]+)?[\])]:?(?: (?P<text>.*)|$)",
 )
 """Parses `gpu21: text`, as pdsh and clush print, and `[gpu21] text`, as Fabric and Ansible's users do."""
 _named_container = regex_style(r"\[(?P<key>[a-z0-9][\w.]*-[\w.-]+) [a-z][a-z0-9-]*\](?: (?P<text>.*)|$)")
@@ -187,7 +187,10 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
         ": ",
         ">",
     ),
-    regex_style(rf"(?P<key>{_SERVICE}) +\| ?(?P<text>.*)$", rf"(?P<text>(?P<key>{_SERVICE}) {_EXITED})$"): (
+    regex_style(
+        rf"(?:\d\d:\d\d:\d\d )?(?P<key>{_SERVICE}) +\| ?(?P<text>.*)$",
+        rf"(?P<text>(?P<key>{_SERVICE}) {_EXITED})$",
+    ): (
         "|",
         "exited with code",
     ),
@@ -220,9 +223,12 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     rank_in_brackets,
     _named_host,
     _named_container,
+    regex_style(r"(?P<key>[a-z0-9][\w.-]*) \u203a [\w.-]+(?: (?P<text>.*)|$)"),
     regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
     stamped_line,
 )
 """All styles, the most specific first; a file has one style."""
+TIMES = (_timestamped_line, stamped_line)
+"""Styles that name no writer, whose name may stand behind the time."""
 ONLY_IN_TURN = (rank_in_brackets, _named_host, _named_container, _journal_of_hosts, _json_of_hosts)
 """Styles that count only if one writer's lines go on after another's."""
