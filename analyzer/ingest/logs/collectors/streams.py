@@ -18,6 +18,7 @@ from analyzer.ingest.logs.collectors.styles import (
     ONLY_IN_TURN,
     STYLES,
     TIMES,
+    bar_line,
     docker_line,
     has_line_break,
     json_line,
@@ -28,7 +29,6 @@ from analyzer.ingest.logs.collectors.styles import (
 from analyzer.ingest.logs.collectors.timestamps import TimestampStripper, iso_timestamp
 from analyzer.ingest.logs.prefixes import head
 from analyzer.ingest.logs.text import ESCAPES
-from analyzer.model.lazy_regex import lazy_regex
 
 _MIN_MARKED_SHARE = 0.9
 """Share of the sampled lines that must carry a prefix for the file to be of that style."""
@@ -37,10 +37,6 @@ _MIN_EMBEDDED_SHARE = 0.2
 _SAMPLE_LINES = 400
 _MIN_LINES = 2
 """Lines with a prefix that a file of its style has at least."""
-_FIRST_LINES = 20
-"""Lines of a stream that are looked at for a bar."""
-_BAR = lazy_regex(r" {0,8}\|(?: (.*(?<!\|))| *)$")
-"""Regex for a line behind a bar; the rows of a table end with one, too."""
 _OF_SLURM = ("srun: ", "slurmstepd: ")
 
 
@@ -83,8 +79,18 @@ def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | No
             if not behind_time and (found := _with_what_is_behind(style, marked)):
                 return found
         elif _plausible(style, marked):
-            return docker_line if style is json_line and _is_docker(marked) else style
+            if style is json_line and _is_docker(marked):
+                return docker_line
+            return _behind(style, bar_line) if _has_bars_behind(style, marked) else style
     return None
+
+
+def _has_bars_behind(style: Style, lines: Sequence[str]) -> bool:
+    """Return True if behind the style's prefix, there is a bar that a supervisor put before most lines."""
+    if style in EMBEDDED_STYLES or style is bar_line:
+        return False
+    texts = [collected.text for line in lines if (collected := style(line))]
+    return sum(map(bool, map(bar_line, texts))) >= _MIN_MARKED_SHARE * len(texts)
 
 
 def _with_what_is_behind(time: Style, lines: Sequence[str]) -> Style | None:
@@ -98,13 +104,18 @@ def _with_what_is_behind(time: Style, lines: Sequence[str]) -> Style | None:
     return _behind(time, writer) if writer else time
 
 
-def _behind(time: Style, writer: Style) -> Style:
+def _behind(first: Style, second: Style) -> Style:
+    """Return a style for lines with a prefix of the first style, and most of them one of the second."""
+
     def read(line: str) -> CollectedLine | None:
-        stamped = time(line)
-        found = writer(stamped.text) if stamped else None
-        if stamped is None or found is None:
-            return stamped
-        return found._replace(timestamp=found.timestamp or stamped.timestamp)
+        outer = first(line)
+        inner = second(outer.text) if outer else None
+        if outer is None or inner is None:
+            return outer
+        time = inner.timestamp or outer.timestamp
+        return inner._replace(
+            key=inner.key or outer.key, timestamp=time, channel=inner.channel or outer.channel
+        )
 
     return read
 
@@ -160,23 +171,8 @@ def _is_docker(entries: Sequence[str]) -> bool:
 def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream]:
     """Split consecutive lines of a file by origin; without a style, they are one stream.
 
-    Entries that programs log as JSON objects are rendered as lines of text. A bar before most lines of a
-    stream, which a supervisor puts before those of its child, is removed.
+    Entries that programs log as JSON objects are rendered as lines of text.
     """
-    return [stream._replace(lines=_without_bar(stream.lines)) for stream in _split(numbered, style)]
-
-
-def _without_bar(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    first = [text for _, text in lines[:_FIRST_LINES] if text.strip()]
-    if sum("|" in text[:9] for text in first) * 2 <= len(first):
-        return lines
-    bars = [_BAR.match(text) for _, text in lines]
-    if sum(map(bool, bars)) < _MIN_MARKED_SHARE * len(lines):
-        return lines
-    return [(number, bar[1] or "" if bar else text) for bar, (number, text) in zip(bars, lines, strict=True)]
-
-
-def _split(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream]:
     if style is None and not any(line.startswith("{") for _, line in numbered):
         return [Stream(None, numbered)]
     found: dict[str | None, Stream] = {}

@@ -172,6 +172,8 @@ replica_exit = regex_style(
 """AI Platform's report of a failed replica; the traceback below it belongs to the same replica."""
 stamped_line = regex_style(_STAMPED)
 """Parses a line with a time in front that only a collector can have put there."""
+bar_line = regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$")
+"""Parses `   | text`, as a supervisor prints the lines of its child; rows of a table end with a bar, too."""
 EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] = {
     regex_style(
         r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
@@ -207,6 +209,7 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     regex_style(rf"(?P<time>{_ISO_TIME})(?: [A-Z]{{3,4}})? (?<!(?:INFO|WARN) ){_TASK_IN_BRACKETS}"),
     regex_style(_NAMED_WRITER),
     regex_style(_LOGCLI),
+    regex_style(rf"(?P<time>{_ISO_TIME}) [a-z]+\[(?P<key>[A-Za-z][\w.-]*)\]: ?(?P<text>.*)$"),
     _timestamped_line,
     regex_style(_JOB_OF_ACTIONS),
     regex_style(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),
@@ -226,6 +229,7 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     regex_style(r"(?P<key>[a-z0-9][\w.-]*) \u203a [\w.-]+(?: (?P<text>.*)|$)"),
     regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
     stamped_line,
+    bar_line,
 )
 """All styles, the most specific first; a file has one style."""
 TIMES = (_timestamped_line, stamped_line)
