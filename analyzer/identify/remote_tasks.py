@@ -38,7 +38,8 @@ class RemoteTasks:
         found: dict[str, set[str]] = {}
         for source, text in naming.select("source", "text").iter_rows():
             # A collector may have dropped the line below, which says what became of the call.
-            found.setdefault(source, set()).update(_lost(text, lost), _called(f"{text}\n", called))
+            leads = any(fact.key in OF_THE_LEADER for fact in self._stated.get(source, ()))
+            found.setdefault(source, set()).update(_lost(text, lost), _called(f"{text}\n", called, leads))
         return found
 
 
@@ -51,10 +52,15 @@ def _lost(text: str, wording: Iterable[re.Pattern[str]]) -> Iterator[str]:
                 yield task_of(match)
 
 
-def _called(text: str, wording: Iterable[re.Pattern[str]]) -> Iterator[str]:
-    """Yield the target that a status names last: its own call; earlier ones come from nested statuses."""
+def _called(text: str, wording: Iterable[re.Pattern[str]], leads: bool) -> Iterator[str]:
+    """Yield the target that a status names last: its own call; earlier ones come from nested statuses.
+
+    The log that `leads` calls its own coordination service, too.
+    """
     for pattern in wording:
-        yield from [task_of(match) for match in pattern.finditer(text)][-1:]
+        for match in [*pattern.finditer(text)][-1:]:
+            if not (leads and str(match.groupdict().get("method")).startswith("CoordinationService")):
+                yield task_of(match)
 
 
 def _awaited(facts: Sequence[Statement]) -> set[str]:

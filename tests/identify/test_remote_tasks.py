@@ -76,3 +76,14 @@ def test_a_log_is_not_of_the_task_that_it_waits_for(make_run: Callable[[Mapping[
     leads = "I0000 00:00:1795225733.920389 6 coordination_service.cc:221] Initializing CoordinationService\n"
     assert workers_of(make_run({"train.log": waits})) == {"train.log": "worker:1"}
     assert workers_of(make_run({"train.log": leads + waits})) == {"train.log": "worker:0"}
+
+
+def test_a_leader_calls_its_own_coordination_service(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """A call to it names no peer in the leader's own log, but in that of another."""
+    leads = "I0000 00:00:1795225733.920389 6 coordination_service.cc:221] Initializing CoordinationService\n"
+    calls = (
+        "Additional GRPC error information from remote target /job:worker/replica:0/task:0 while calling "
+        "/tensorflow.CoordinationService/WaitForAllTasks:\n"
+    )
+    assert workers_of(make_run({"train.log": leads + LINE + calls})) == {"train.log": "worker:0"}
+    assert workers_of(make_run({"train.log": LINE + calls})) == {"train.log": "worker:1"}

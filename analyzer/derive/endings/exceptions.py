@@ -30,6 +30,7 @@ class _Wording(NamedTuple):
     """Messages that classify an exception and the call that raised it."""
 
     passed_on: Wording
+    answered: Wording
     of_launcher: Wording
     lost_connection: Wording
     met_itself: Wording
@@ -111,6 +112,7 @@ def _disown_broken_connections(
 def _wording(messages: Messages) -> _Wording:
     return _Wording(
         messages.wording("passed_on"),
+        messages.wording("answered"),
         messages.wording("of_launcher"),
         messages.wording("reason", "transport"),
         messages.wording("met_itself"),
@@ -152,6 +154,8 @@ def _is_of_runtime(raised: Raised, wording: _Wording) -> bool:
 
 
 def _passed_on(kind: str, text: str, wording: _Wording) -> bool:
+    if wording.answered.is_in(text):
+        return False
     if wording.passed_on.is_in(text) or wording.of_launcher.is_in(text):
         return True
     if wording.met_itself.is_in(text):

@@ -30,12 +30,16 @@ MAX_YAML_EVENTS = 200_000
 """Limit on keys, values and brackets of a YAML file, each of which takes a kilobyte while it is parsed."""
 
 _OPENING_BYTES = 4_000
-_ENTRY = lazy_regex(rb'"(?:log|message|textPayload|jsonPayload|msg|_raw)"\s*:|"line"\s*:\s*"')
+_ENTRY = lazy_regex(rb'"(?:log|(?:short_)?message|textPayload|jsonPayload|msg|_raw)"\s*:|"line"\s*:\s*"')
 _ARRAY = lazy_regex(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries|data)"\s*:\s*\[)')
 _YAML = lazy_regex(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|textPayload): *[^{\s]?")
 """Start of the default output of `gcloud logging read`: YAML, one document per entry."""
 _LOKI = lazy_regex(rb'\s*\{[^\[]{0,80}"resultType"\s*:\s*"streams"')
 """Start of what Loki's `query_range` answers: streams, each with its labels and pairs of time and line."""
+_SEARCH = lazy_regex(rb'\s*\{[^\[]{0,400}?"hits"\s*:\s*\{[^\[]{0,200}?"hits"\s*:\s*\[')
+"""Start of what Elasticsearch answers to a search."""
+_INSIGHTS = lazy_regex(rb'\s*\{[^\[]{0,200}"results"\s*:\s*\[\s*\[\s*\{\s*"field"\s*:')
+"""Start of what `aws logs get-query-results` prints: a list of names and values for each line."""
 _LIST_KEYS = ("events", "entries", "data")
 _CSV_COLUMNS = {
     "message": (
@@ -43,7 +47,8 @@ _CSV_COLUMNS = {
     ),
     "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]"),
     "logStreamName": (
-        "@logstream", "logstreamname", "pod_name", "podname", "pod", "host", "hostname", "computer",
+        "@logstream", "logstreamname", "kubernetes.pod.name", "pod_name", "podname", "pod",
+        "host.name", "host", "hostname", "computer",
     ),
 }  # fmt: skip
 """Field of an entry → the columns, in lower case, that may hold it; the first one present does."""
@@ -95,10 +100,10 @@ def entries_of(path: Path) -> Export:
         return _oldest_first(found)
     if b"," in opening.partition(b"\n")[0] and (rows := _csv_rows(path)):
         return _oldest_first(rows)
-    is_loki = _LOKI.match(opening)
-    if not (is_loki or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
+    is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS))
+    if not (is_answer or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
         return Export()
-    return _array(path) if is_loki or _ARRAY.match(opening) else _reversed_lines(path)
+    return _array(path) if is_answer or _ARRAY.match(opening) else _reversed_lines(path)
 
 
 def _array(path: Path) -> Export:
@@ -140,6 +145,10 @@ def _entries(path: Path) -> list[Entry] | None:
         return None
     if isinstance(whole, dict) and isinstance(whole.get("data"), dict):
         return list(_of_loki(whole["data"].get("result"))) or None
+    if isinstance(whole, dict) and isinstance(whole.get("hits"), dict):
+        whole = whole["hits"].get("hits")
+    if isinstance(whole, dict) and isinstance(whole.get("results"), list):
+        return list(_of_insights(whole["results"])) or None
     lists = [whole.get(key) for key in _LIST_KEYS] if isinstance(whole, dict) else [whole]
     found = next((each for each in lists if isinstance(each, list)), [])
     return [unwrapped(entry) for entry in found if isinstance(entry, dict)] or None
@@ -152,6 +161,15 @@ def _of_loki(streams: object) -> Iterator[Entry]:
         for pair in values if isinstance(values, list) else ():
             if isinstance(pair, list) and len(pair) > 1 and str(pair[0]).isdigit():
                 yield {"timestamp": int(pair[0]) // 1000, "line": str(pair[1]), "labels": labels}
+
+
+def _of_insights(rows: Iterable[object]) -> Iterator[Entry]:
+    """Yield an entry for each row of a query of CloudWatch Logs Insights."""
+    for row in rows:
+        pairs = [pair for pair in row if isinstance(pair, dict)] if isinstance(row, list) else []
+        fields = {str(pair.get("field")): pair.get("value") for pair in pairs}
+        if "@message" in fields:
+            yield fields | {"logStreamName": fields.get("@logStream")}
 
 
 def _documents(path: Path) -> list[Entry] | None:

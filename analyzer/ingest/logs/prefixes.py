@@ -26,8 +26,11 @@ _UNDATED = lazy_regex(r"([IWEF]) (tensorflow/\S+?):(\d+)\] ?(.*)", re.DOTALL)
 """Regex for the prefix of TensorFlow before 1.1, which has no time."""
 _LOGGER = lazy_regex(rf"({_LEVELS}):([A-Za-z_][\w.]*):\s?(.*)", re.DOTALL)
 _DATED = lazy_regex(rf"[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
-_YEAR_LAST = lazy_regex(r"[\[(]?(\d\d)/(\d\d)/(\d{4}),? (\d\d:\d\d:\d\d(?:[.,]\d+)?)[\])]?(.*)", re.DOTALL)
-"""A date with its month first, as Hugging Face's example scripts set it; the day first if it is above 12."""
+_YEAR_LAST = lazy_regex(
+    r"[\[(]?(\d\d)([/.])(\d\d)\2(\d{4}),? (\d\d:\d\d:\d\d(?:[.,]\d+)?)[\])]?(.*)", re.DOTALL
+)
+"""A date with its month first, as Hugging Face's example scripts set it; the day first if it is above 12, or
+before a dot."""
 _LEVEL_FIRST = lazy_regex(rf"[\[(]?({_LEVELS})[\])]?[ :-]+[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
 _LEVEL = lazy_regex(rf"\W{{0,4}}\b({_LEVELS})\b\W?(.*)", re.DOTALL)
 _NAME_LEVEL = lazy_regex(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?")
@@ -86,9 +89,10 @@ def head(line: str, year: int) -> Head | None:
 
 
 def _year_last(match: re.Match[str]) -> Head | None:
-    month, day = (match[1], match[2]) if int(match[1]) <= len(MONTHS) else (match[2], match[1])
-    time = seconds(f"{match[3]}-{month}-{day} {match[4]}")
-    return None if time is None else _dated(time, match[5])
+    is_month_first = match[2] == "/" and int(match[1]) <= len(MONTHS)
+    month, day = (match[1], match[3]) if is_month_first else (match[3], match[1])
+    time = seconds(f"{match[4]}-{month}-{day} {match[5]}")
+    return None if time is None else _dated(time, match[6])
 
 
 def _clock_or_syslog(line: str, year: int) -> Head | None:

@@ -9,6 +9,9 @@ import pytest
 from analyzer.model.run import Tables
 from tests.derive.logs import derived, raised, says, step
 
+_IMPL = "tensorflow.python.framework.errors_impl"
+_REMOTE = "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling /tensorflow."
+
 
 def only(tables: Tables) -> dict[str, Any]:
     """The one exception of a run."""
@@ -27,12 +30,21 @@ def only(tables: Tables) -> dict[str, Any]:
         ("tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: Socket closed",
          "UnavailableError", False),
         ("tensorflow.python.framework.errors_impl.UnavailableError: Socket closed", "UnavailableError", False),
+        (f"{_IMPL}.InvalidArgumentError: no feature x\n{_REMOTE}eager.EagerService/Enqueue:",
+         "InvalidArgumentError", True),
+        (f"{_IMPL}.InvalidArgumentError: shapes differ\n{_REMOTE}WorkerService/RecvBuf:",
+         "InvalidArgumentError", False),
+        (f"{_IMPL}.UnavailableError: Socket closed\n{_REMOTE}eager.EagerService/Enqueue:",
+         "UnavailableError", False),
         ("requests.exceptions.ConnectionError: Connection reset by peer", "ConnectionError", True),
         ("KeyboardInterrupt", "KeyboardInterrupt", False),
     ],
 )  # fmt: skip
 def test_own_and_passed_on_are_told_apart(ending: str, kind: str, own: bool) -> None:
-    """TensorFlow marks what it only passes on; a user's own network error is the user's own."""
+    """TensorFlow marks what it only passes on; a user's own network error is the user's own.
+
+    What a coordinator had a worker run, and the answer to that, is the coordinator's own.
+    """
     found = only(derived({"worker-0.log": [raised(ending)]}))
     assert (found["type"], found["own"], found["final"]) == (kind, own, True)
     assert found["frame"] == "/workspace/train.py:4 in <module>"

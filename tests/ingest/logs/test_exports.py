@@ -87,6 +87,49 @@ def test_rows_of_a_csv_file_are_entries(header: str, tmp_path: Path) -> None:
     assert tables["scalars"]["time"].null_count() == 0
 
 
+def test_rows_of_a_query_are_entries(tmp_path: Path) -> None:
+    """As CloudWatch Logs Insights answers: a list of names and values for each line."""
+    rows = [
+        [{"field": "@timestamp", "value": f"2026-11-21 01:40:3{n}.000"},
+         {"field": "@message", "value": f"step {n} loss 0.5"},
+         {"field": "@logStream", "value": f"mnist-worker-{n % 2}"}]
+        for n in (4, 3, 2, 1)
+    ]  # fmt: skip
+    tables = read(tmp_path, json.dumps({"results": rows, "status": "Complete"}), "query.json")
+    assert sorted(steps(tables)) == [1, 2, 3, 4]
+    assert {*tables["scalars"]["worker"]} == {"worker:0", "worker:1"}
+
+
+def test_hits_of_a_search_are_entries(tmp_path: Path) -> None:
+    """As Elasticsearch answers, in one line."""
+    hits = [
+        {"_index": "ml", "_source": {"@timestamp": f"2026-11-21T01:40:3{n}Z", "message": f"step {n} loss 0.5",
+                                     "kubernetes": {"pod": {"name": f"mnist-worker-{n % 2}"}}}}
+        for n in (4, 3, 2, 1)
+    ]  # fmt: skip
+    answer = {
+        "took": 3,
+        "timed_out": False,
+        "_shards": {"total": 1},
+        "hits": {"total": {"value": 4}, "hits": hits},
+    }
+    tables = read(tmp_path, json.dumps(answer), "search.json")
+    assert sorted(steps(tables)) == [1, 2, 3, 4]
+    assert {*tables["scalars"]["worker"]} == {"worker:0", "worker:1"}
+
+
+def test_rows_of_kibana_are_entries(tmp_path: Path) -> None:
+    """Its times have the month's name, and a comma."""
+    rows = [
+        f'"Nov 2{n}, 2026 @ 01:40:30.250",mnist-worker-{n % 2},step {n} loss 0.5' for n in range(4, 0, -1)
+    ]
+    tables = read(tmp_path, "\n".join(["@timestamp,host.name,message", *rows]) + "\n", "kibana.csv")
+    assert sorted(steps(tables)) == [1, 2, 3, 4]
+    assert {*tables["scalars"]["worker"]} == {"worker:0", "worker:1"}
+    times = tables["scalars"]["time"].unique().sort().to_list()
+    assert [time - times[0] for time in times] == [0, 86_400, 2 * 86_400, 3 * 86_400]
+
+
 @pytest.mark.parametrize(
     "header", ["epoch,loss,time", "timestamp, name, index, utilization.gpu [%]", "message,label"]
 )

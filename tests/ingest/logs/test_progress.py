@@ -83,7 +83,7 @@ def test_values_that_are_not_finite_are_kept() -> None:
 @pytest.mark.parametrize(
     "line",
     ["batch_size: 64", "steps_per_epoch=100 loss=mse", "loss function: mse", "using 4 steps", "financial data loaded",
-     "max_steps=1000", "第 3 章", "Passwort 3", "ValueError: step 3 loss nan"],
+     "hello task=1 conf.epochs=5 conf.steps=18 conf.lr=0.1", "max_steps=1000", "第 3 章", "Passwort 3", "ValueError: step 3 loss nan"],
 )  # fmt: skip
 def test_other_lines_are_no_progress(line: str) -> None:
     """Words that only look like it."""

@@ -15,7 +15,17 @@ from analyzer.ingest.logs.text import storable
 
 Entry = Mapping[str, Any]
 
-MESSAGE_KEYS = ("log", "message", "textPayload", "msg", "event", "MESSAGE", "@message", "line")
+MESSAGE_KEYS = (
+    "log",
+    "message",
+    "textPayload",
+    "msg",
+    "event",
+    "MESSAGE",
+    "@message",
+    "line",
+    "short_message",
+)
 LEVEL_KEYS = ("level", "levelname", "log.level", "log_level", "loglevel", "lvl", "severity", "severity_text")
 TIME_KEYS = ("timestamp", "time", "date", "datetime", "@timestamp", "ts", "asctime", "receiveTimestamp",
              "created", "__REALTIME_TIMESTAMP")  # fmt: skip
@@ -39,8 +49,12 @@ _SERVICE_KEYS = frozenset({
     "thread", "threadName", "trace", "eventId", "ingestionTime", "_p", "@version",
 })  # fmt: skip
 """Fields about the entry, not about the training."""
+_CAPTURE_KEYS = ("textPayload", "short_message", "source_type")
+"""Fields that only an entry of a collector has, whose message is a line as it was printed."""
 _MAX_FIELDS, _MAX_VALUE_CHARS = 40, 200
 _LOGGER_NAME = re.compile(r"[A-Za-z_][\w.]*$")
+_ENDS = re.compile(r"(?i)(?<![a-z])(?:end|done|finish|complete)")
+_TOTAL_KEYS = ("epochs", "total_epochs", "num_epochs", "max_epochs", "of")
 _PROGRESS_KEYS = ("step", "global_step", "epoch", "iteration")
 
 
@@ -94,7 +108,7 @@ def render(entry: Entry) -> str:
     own = payload(entry)
     message = _message(own) or ("" if own is not entry else _message(entry))
     first, _, rest = message.partition("\n")
-    if not _is_captured(entry, own) and head(first, 1970) is None:
+    if not (first[:1].isspace() or _is_captured(entry, own) or head(first, 1970)):
         fields = [] if first.startswith("Traceback") else list(_fields(own, first))
         first = _prefix(own) + " ".join([*filter(None, [first]), *fields])
     return storable("\n".join(part for part in (first, rest, _traceback(entry, own, message)) if part))
@@ -103,11 +117,12 @@ def render(entry: Entry) -> str:
 def _is_captured(entry: Entry, own: Entry) -> bool:
     """Return True if the message is a line that a process printed, and the level comes from the collector.
 
-    Cloud Logging has such lines in `textPayload`, Vertex AI in the `jsonPayload` of an `ml_job`.
+    Cloud Logging has such lines in `textPayload`, Vertex AI in the `jsonPayload` of an `ml_job`; Vector and
+    GELF are told by a field of theirs.
     """
     resource = entry.get("resource")
     of_job = isinstance(resource, dict) and resource.get("type") == "ml_job" and own is not entry
-    return of_job or isinstance(entry.get("textPayload"), str)
+    return of_job or any(isinstance(entry.get(key), str) for key in _CAPTURE_KEYS)
 
 
 def _message(fields: Entry) -> str:
@@ -140,7 +155,15 @@ def _fields(fields: Entry, message: str) -> Iterator[str]:
         if isinstance(value, str) and _TRACEBACK in value:
             continue
         if not re.search(rf"(?<!\w){re.escape(key)}\W{{1,3}}\d", message):
-            yield f"{key}={_value_text(value)}"
+            yield f"{key}={_value_text(value)}" + (
+                _planned(flat) if key == "epoch" and _ENDS.search(message) else ""
+            )
+
+
+def _planned(fields: Entry) -> str:
+    """Return `/` and the number of epochs that an entry about the end of one states beside its own number."""
+    total = next((fields[key] for key in _TOTAL_KEYS if key in fields), None)
+    return f"/{total}" if isinstance(total, int) and "step" not in fields else ""
 
 
 def _flatten(fields: Entry, prefix: str = "") -> Iterator[tuple[str, object]]:

@@ -9,11 +9,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from analyzer.ingest.logs.collectors.structured import TIME_KEYS, payload
-from analyzer.ingest.logs.prefixes import head, seconds
+from analyzer.ingest.logs.prefixes import MONTHS, calendar_time, head, seconds
 from analyzer.ingest.logs.progress import is_progress
 
 _NANOSECOND_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
 """RFC 3339 with 7 to 9 fractional digits: Kubernetes and docker write these, programs do not."""
+_KIBANA = re.compile(
+    rf"(?P<month>{'|'.join(MONTHS)}) (?P<day>\d{{1,2}}), (?P<year>\d{{4}})"
+    r" @ (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)"
+)
 _NO_YEAR, _YEARLESS = 1970, 32e6
 """Year assumed for formats without one, and the largest time (in seconds) that it yields."""
 _MILLISECONDS_FROM, _MICROSECONDS_FROM = 1e11, 1e14
@@ -36,11 +40,17 @@ def entry_time(entry: Mapping[str, object]) -> float | None:
         for key in TIME_KEYS:
             value = fields.get(key)
             value = value.get("timestamp") if isinstance(value, dict) else value
-            if isinstance(value, str) and (time := seconds(value)) is not None:
+            if isinstance(value, str) and (time := seconds(value) or _of_kibana(value)) is not None:
                 return time
             if (time := _epoch_seconds(value)) is not None:
                 return time
     return None
+
+
+def _of_kibana(value: str) -> float | None:
+    """Return the time that Kibana shows as `Nov 26, 2026 @ 00:03:35.856`, in seconds since 1970."""
+    match = _KIBANA.fullmatch(value)
+    return match and calendar_time(match["month"], match["day"], match["clock"], match["year"])
 
 
 def _epoch_seconds(value: object) -> float | None:
@@ -78,6 +88,8 @@ class TimestampStripper:
         self.is_standalone = True
         """True while plain lines are records of their own rather than continuations."""
         self.is_consistent = True
+        self._follows_head = False
+        """True while lines that are not indented have a prefix: an indented one continues it."""
 
     def restore(self, line: str, timestamp: str) -> str:
         """Return the line, preceded by its timestamp if it starts a record that has no time."""
@@ -86,6 +98,9 @@ class TimestampStripper:
         found = head(line, _NO_YEAR)
         if found and found.time is not None:
             self.is_consistent = found.time < _YEARLESS or _agree(found.time, timestamp)
+        if line[:1].isspace() and self._follows_head:
+            return line
+        self._follows_head = found is not None
         if is_progress(found.text if found else line):
             self.is_standalone = True
         elif found:

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from analyzer.ingest.logs.collectors.streams import EMBEDDED_STYLES, detect_style, split_streams
+from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
+from analyzer.ingest.logs.collectors.styles import EMBEDDED_STYLES
 
 CRI = "2026-11-21T01:35:58.252546967Z {} {} {}"
 
@@ -309,6 +310,7 @@ def test_the_lines_of_a_pod_that_airflow_follows(time: str) -> None:
         "[1,0]<stdout>: text",
         "[worker-1]: text",
         "worker-1: text",
+        "worker-1> text",
         "worker-1  | text",
         "worker-1 exited with code 1",
         "[2026-03-04T09:12:44] {taskinstance.py:12} INFO - text",

@@ -52,6 +52,10 @@ def texts(*lines: str) -> list[str]:
             "step 3 loss 0.5 hostname=gpu1", id="journald",
         ),
         pytest.param({"msg": "step 3", "loss": 0.5, "step": 3}, "step 3 loss=0.5", id="told once"),
+        pytest.param({"event": "epoch_end", "epoch": 4, "epochs": 5}, "epoch_end epoch=4/5 epochs=5", id="plan"),
+        pytest.param({"message": "    {'loss': nan}", "host": "gpu1"}, "    {'loss': nan}", id="a line that goes on"),
+        pytest.param({"version": "1.1", "host": "gpu1", "short_message": "step 3"}, "step 3", id="GELF"),
+        pytest.param({"event": "epoch_start", "epoch": 4, "of": 5}, "epoch_start epoch=4 of=5", id="a beginning"),
     ],
 )  # fmt: skip
 def test_an_entry_becomes_a_line(entry: dict[str, object], text: str) -> None:

@@ -32,6 +32,16 @@ def streams(file: str) -> dict[str | None, list[str]]:
         ("train (gpu{})\tRun\t2026-11-21T01:40:37.1234567Z loading shard", ["train (gpu0)", "train (gpu1)"]),
         ("Nov 21 01:40:37 gpu{} python[47]: loading shard", ["gpu0", "gpu1"]),
         ("2026-11-21 01:40:37 CET [rank {}] loading shard", ["rank 0", "rank 1"]),
+        ("Nov 21 01:40:37 [gpu{}] 2026-11-21 01:40:37.1: I tensorflow/a.cc:1] up", ["gpu0", "gpu1"]),
+        ("2026-11-21T01:40:37.123456789Z [1,{}]<stdout>:loading shard", ["0", "1"]),
+        ("12:04:11 worker.{}   | loading shard", ["worker.0", "worker.1"]),
+        ("train-a{} \u203a main loading shard", ["train-a0", "train-a1"]),
+        ("2026-11-21T01:40:37.25+00:00 app[worker.{}]: loading shard", ["worker.0", "worker.1"]),
+        ("(gpu{}) loading shard", ["gpu0", "gpu1"]),
+        ("[train-worker-{} main] loading shard", ["train-worker-0", "train-worker-1"]),
+        ("<14>1 2026-11-21T01:40:37.250Z gpu{} train 47 - - loading shard", ["gpu0", "gpu1"]),
+        ('<14>1 2026-11-21T01:40:37Z gpu{} train 47 ID7 [a b="c"] loading shard', ["gpu0", "gpu1"]),
+        ("<14>Nov 21 01:40:37 gpu{} train[47]: loading shard", ["gpu0", "gpu1"]),
     ],
     ids=[
         "MPICH",
@@ -46,6 +56,16 @@ def streams(file: str) -> dict[str | None, list[str]]:
         "gh",
         "journals",
         "zone",
+        "stamped brackets",
+        "docker logs of mpirun",
+        "foreman",
+        "stern",
+        "Heroku",
+        "parentheses",
+        "kubetail",
+        "RFC 5424",
+        "RFC 5424 with data",
+        "RFC 3164",
     ],
 )
 def test_lines_that_several_workers_wrote_in_turn_are_parted(line: str, names: list[str]) -> None:
@@ -65,3 +85,11 @@ def test_lines_that_several_workers_wrote_in_turn_are_parted(line: str, names: l
 def test_numbers_of_steps_and_lines_of_a_journal_name_no_writer(line: str) -> None:
     """A number that only grows is a step; a journal's lines hold a process behind the host."""
     assert list(streams("\n".join(line.format(n // 2) for n in range(6)))) == [None]
+
+
+@pytest.mark.parametrize(
+    "line", ["[Thread-{}] loss 0.5", "(MainThread-{}) loss 0.5", "2026-11-21 01:40:37 [Thread-{}] loss 0.5"]
+)
+def test_threads_that_print_in_turn_are_of_one_writer(line: str) -> None:
+    """Loggers put their names in brackets."""
+    assert list(streams("\n".join(line.format(n % 2) for n in range(6)))) == [None]

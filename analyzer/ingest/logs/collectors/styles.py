@@ -1,0 +1,238 @@
+"""Styles of the prefixes that collectors add: a parser for each launcher, runtime and log service."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from analyzer.ingest.logs.collectors import structured
+from analyzer.ingest.logs.collectors.line_styles import CollectedLine, regex_style
+from analyzer.ingest.logs.collectors.timestamps import iso_timestamp, split_timestamp
+from analyzer.ingest.logs.prefixes import LEVEL_NAMES
+from analyzer.ingest.logs.text import storable
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import worker_of
+
+
+def _timestamped_line(line: str) -> CollectedLine | None:
+    """Parse a line of `kubectl logs --timestamps` or `docker logs --timestamps`."""
+    timestamp, text = split_timestamp(line)
+    return CollectedLine(None, text, timestamp=timestamp) if timestamp else None
+
+
+def json_line(line: str) -> CollectedLine | None:
+    """Parse a line that is one JSON object, of a log service, journald or the program itself."""
+    return _collected(structured.parse(line))
+
+
+def _collected(entry: structured.Entry | None) -> CollectedLine | None:
+    if entry is None or not structured.is_log_entry(entry):
+        return None
+    key, partial = _origin(entry), "P" in {str(entry.get("_p")), str(entry.get("logtag"))}
+    channel = str(entry.get("stream", ""))
+    text = structured.render(entry)
+    return CollectedLine(key and storable(key), text, partial, channel, iso_timestamp(entry))
+
+
+def _json_of_hosts(line: str) -> CollectedLine | None:
+    """Parse a JSON entry of an export of several hosts; its stream is its pod, or else its host."""
+    entry = structured.parse(line) or {}
+    host = _name(next((entry[key] for key in _HOST_KEYS if key in entry), None))
+    collected = _collected(entry) if isinstance(host, str) else None
+    return collected and collected._replace(key=collected.key or storable(str(host)))
+
+
+def docker_line(line: str) -> CollectedLine | None:
+    """Parse docker's json-file format: an entry without a final line break continues in the next."""
+    collected = json_line(line)
+    return collected and collected._replace(is_partial=collected.is_partial or not has_line_break(line))
+
+
+def has_line_break(line: str) -> bool:
+    """Return True if the entry's text ends with a line break."""
+    log = json.loads(line).get("log")
+    return not isinstance(log, str) or log.endswith("\n")
+
+
+_ORIGIN_LABELS = (
+    "pod_name", "pod", "task_name", "ml.googleapis.com/task_name", "container_name", "host", "instance",
+)  # fmt: skip
+"""Labels that name who wrote an entry, the most specific first; the last two are of Loki on plain hosts."""
+
+
+_HOST_KEYS = ("_HOSTNAME", "hostname", "host", "HOST")
+"""Fields of journald, Filebeat, GELF and syslog-ng that name the host of an entry."""
+
+
+def _origin(entry: structured.Entry) -> str | None:
+    for key in ("kubernetes", "resource", "labels", "fields"):
+        outer = entry.get(key)
+        nested = (outer, outer.get("labels")) if isinstance(outer, dict) else ()
+        objects = [labels for labels in nested if isinstance(labels, dict)]
+        named = (_name(labels[name]) for name in _ORIGIN_LABELS for labels in objects if name in labels)
+        if isinstance(found := next(named, None), str):
+            return found
+    stream = entry.get("logStreamName", entry.get("logStream"))
+    return stream if isinstance(stream, str) else None
+
+
+def _name(label: object) -> object:
+    """Return the value of a label; of an object, its `name`, as in Filebeat's `kubernetes.pod.name`."""
+    return label.get("name") if isinstance(label, dict) else label
+
+
+def _journal_line(line: str) -> CollectedLine | None:
+    """Parse a line of a journal or of syslog: time, host, unit; a unit named after a task is a stream."""
+    if not (match := _journal_match(line)):
+        return None
+    unit = match["unit"]
+    key = unit if worker_of(unit.replace("@", "-"), Kind.OTHER) else None
+    return CollectedLine(key, match["text"] or "", timestamp=match["time"])
+
+
+def _journal_match(line: str) -> re.Match[str] | None:
+    return _JOURNAL.match(line) or (_SYSLOG_5424.match(line) if line.startswith("<") else None)
+
+
+def _journal_of_hosts(line: str) -> CollectedLine | None:
+    """Parse a line of the journals of several hosts: each host and each task's unit is a stream."""
+    found, match = _journal_line(line), _journal_match(line)
+    return found._replace(key=found.key or match["host"]) if found and match else None
+
+
+def _job_stream_line(line: str) -> CollectedLine | None:
+    """Parse `gcloud ai-platform jobs stream-logs`: level, time, task, text."""
+    match = _JOB_STREAM.match(line)
+    if not match:
+        return None
+    task = None if match[2] == "service" else match[2].replace("-replica", "")
+    return CollectedLine(task, match[3], timestamp=re.sub(r" (?=[+-])", "", match[1]))
+
+
+_LEVELS = "|".join(LEVEL_NAMES)
+_ISO_TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?"
+_SYSLOG_TIME = r"[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?"
+_CRI = (
+    r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S*) (?P<channel>stdout|stderr) (?P<part>[FP])"
+    r" ?(?P<text>.*)$"
+)
+"""Kubernetes' container runtime interface; F is a full line, P a partial one."""
+_LAUNCHER = rf"(?:{_LEVELS})\|(?P<time>{_ISO_TIME})\|[^|]*\|\d+\| ?(?P<text>.*)$"
+"""Regex for lines like `INFO|2018-04-14T23:31:05|/opt/launcher.py|27| text`."""
+_JOB_STREAM = re.compile(rf"(?:{_LEVELS})\s+({_ISO_TIME})\s+([a-z][\w-]*-replica-\d+|service)\s+(.*)$")
+_JOURNAL = re.compile(
+    rf"(?:<\d{{1,3}}>)?(?P<time>{_SYSLOG_TIME}|{_ISO_TIME}) (?!(?:{_LEVELS})\b)"
+    r"(?P<host>[\w.-]+) (?P<unit>[A-Za-z_][\w.@/-]*?)(?:\[\d+\])?:(?: (?P<text>.*))?$"
+)
+_SYSLOG_5424 = re.compile(
+    rf"<\d{{1,3}}>1 (?P<time>{_ISO_TIME}) (?P<host>[\w.-]+) (?P<unit>\S+) \S+ \S+ "
+    r"(?:-|(?:\[(?:[^\]\\]|\\.)*\])+)(?: \ufeff?(?P<text>.*))?$"
+)
+"""Regex for syslog as RFC 5424 has it: priority, version, time, host, program, process, kind, data, text."""
+_STAMPED = (
+    rf"\[?(?P<time>{_ISO_TIME}|{_SYSLOG_TIME}"
+    r"|\d\d([/.])\d\d\2\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\]?(?: \||:)?(?: (?P<text>.*)| *)$"
+)
+"""Regex for a time before each line, as `ts` of moreutils and journals without a host print it."""
+_TASK_IN_BRACKETS = (
+    r"\[(?P<key>(?:(?:[a-z][\w.-]*?)?(?:worker|rank|chief|ps|node|evaluator)[-:_]?\d*(?=\]:)"
+    r"|(?:worker|rank|chief|ps|task|evaluator)[-:_ ]?\d+))\]:? ?(?P<text>.*)$"
+)
+_SERVICE = r"(?:[a-z0-9][\w.-]*[-_])?(?:worker|chief|ps|evaluator)[-_.]?\d{1,4}(?:[-_]\d{1,4})?"
+"""Regex for a service of docker compose that is named after a task, perhaps with a replica's number."""
+_EXITED = r"exited with code \d{1,3}(?: \(restarting\))?"
+_NAMED_WRITER = (
+    rf"(?P<time>{_ISO_TIME}) (?P<key>[A-Za-z][\w.:/-]*?\d{{1,5}}(?:/[\w-]+)?):? "
+    r"(?![\w.@/-]+\[\d+\]: |kernel: |systemd: )(?P<text>.*)$"
+)
+"""Regex for `2026-03-04T09:12:44Z worker-1 text`: syslog servers, `aws logs tail`."""
+_LOGCLI = (
+    rf"(?P<time>{_ISO_TIME}) "
+    r"\{(?=[^}]*\b(?:pod|pod_name|instance|host)=\"(?P<key>[^\"]+)\")[^}]*\} ?(?P<text>.*)$"
+)
+"""Regex for `2026-03-04T09:12:44Z {app="train", pod="worker-1"} text`: Loki's `logcli query`."""
+_AIRFLOW = rf"\{{[\w.]+\.py:\d+\}} (?:{_LEVELS}) - (?:\[[\w-]+\] )?(?P<text>.*)$"
+"""Regex for what follows the time in an Airflow task's log, with the container that an operator follows."""
+_DETERMINED = rf"<\w*> +\[(?P<time>{_ISO_TIME})\] [0-9a-f]+ \[rank=(?P<key>\d{{1,5}})\] \|\| ?(?P<text>.*)$"
+"""Regex for `<info> [2026-03-04 09:12:44] 1d0cefc1 [rank=1] || text`: logs of Determined's trials."""
+rank_in_brackets = regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
+"""Parses `[0] text`, as MPICH and Intel MPI print with `-prepend-rank`."""
+_HOST = rf"(?!(?:{_LEVELS})\d|(?i:asyncio|dummy|(?:main)?thread|pool))[A-Za-z][\w-]*\d(?:\.[A-Za-z][\w.-]*)?"
+_named_host = regex_style(
+    rf"(?P<key>{_HOST}):(?: (?P<text>.*)|$)",
+    rf"[\[(](?P<key>{_HOST})(?:/[\w.-]+)?[\])]:?(?: (?P<text>.*)|$)",
+)
+"""Parses `gpu21: text`, as pdsh and clush print, and `[gpu21] text`, as Fabric and Ansible's users do."""
+_named_container = regex_style(r"\[(?P<key>[a-z0-9][\w.]*-[\w.-]+) [a-z][a-z0-9-]*\](?: (?P<text>.*)|$)")
+"""Parses `[train-worker-0 main] text`, as kubetail prints pod and container."""
+_JOB_OF_ACTIONS = rf"(?P<key>[^\t]{{1,200}})\t[^\t]{{1,200}}\t\ufeff?(?P<time>{_ISO_TIME}) ?(?P<text>.*)$"
+"""Regex for `job<tab>step<tab>2026-03-04T09:12:44.1234567Z text`: `gh run view --log`."""
+replica_exit = regex_style(
+    r"(?P<text>(?P<covers_below>The replica) (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
+)
+"""AI Platform's report of a failed replica; the traceback below it belongs to the same replica."""
+stamped_line = regex_style(_STAMPED)
+"""Parses a line with a time in front that only a collector can have put there."""
+bar_line = regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$")
+"""Parses `   | text`, as a supervisor prints the lines of its child; rows of a table end with a bar, too."""
+EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] = {
+    regex_style(
+        r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
+        r"(?P<text>(?P<covers_below>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::_?RayTrainWorker\S* "
+        r"\((?P<key>pid=\d+), .*)$",
+    ): ("pid=",),
+    regex_style(
+        r"(?:\w{3} \w{3} [\d: ]+)?\[(?:\d+,(?:mpirank:)?)?(?P<key>\d+)(?:,[\w.-]+)?\]<std(?:out|err)>: ?"
+        r"(?P<text>.*)$"
+    ): ("]<std",),
+    regex_style(_TASK_IN_BRACKETS): ("[",),
+    regex_style(r"(?P<key>(?:worker|chief|ps|rank|node|host|task)[-_ ]?\d{1,5})(?:: |> ?)(?P<text>.*)$"): (
+        ": ",
+        ">",
+    ),
+    regex_style(
+        rf"(?:\d\d:\d\d:\d\d )?(?P<key>{_SERVICE}) +\| ?(?P<text>.*)$",
+        rf"(?P<text>(?P<key>{_SERVICE}) {_EXITED})$",
+    ): (
+        "|",
+        "exited with code",
+    ),
+    regex_style(rf"\[(?P<time>{_ISO_TIME})\] {_AIRFLOW}", rf"\[[\d-]+, [\d:]+ \w+\] {_AIRFLOW}"): (".py:",),
+    replica_exit: ("The replica",),
+    regex_style(_DETERMINED): ("[rank=",),
+}
+"""Styles that only some lines have: Ray, mpirun, tasks in brackets or before a colon, docker compose,
+Airflow, AI Platform, Determined. Each has texts of which every such line holds one; most files have none."""
+STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
+    regex_style(_CRI),
+    _json_of_hosts,
+    json_line,
+    regex_style(rf"(?P<time>{_ISO_TIME})(?: [A-Z]{{3,4}})? (?<!(?:INFO|WARN) ){_TASK_IN_BRACKETS}"),
+    regex_style(_NAMED_WRITER),
+    regex_style(_LOGCLI),
+    regex_style(rf"(?P<time>{_ISO_TIME}) [a-z]+\[(?P<key>[A-Za-z][\w.-]*)\]: ?(?P<text>.*)$"),
+    _timestamped_line,
+    regex_style(_JOB_OF_ACTIONS),
+    regex_style(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),
+    regex_style(
+        rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?(?:@[\w.-]+)?) *\| ?(?P<text>.*)$",
+        rf"(?P<text>(?P<key>[a-z0-9][\w.-]*[-_]\d{{1,5}}) {_EXITED})$",
+    ),
+    *EMBEDDED_STYLES,
+    _journal_of_hosts,
+    _journal_line,
+    regex_style(_LAUNCHER),
+    _job_stream_line,
+    regex_style(r" *(?P<key>\d{1,5}):(?: (?P<text>.*)|$)"),
+    rank_in_brackets,
+    _named_host,
+    _named_container,
+    regex_style(r"(?P<key>[a-z0-9][\w.-]*) \u203a [\w.-]+(?: (?P<text>.*)|$)"),
+    regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
+    stamped_line,
+    bar_line,
+)
+"""All styles, the most specific first; a file has one style."""
+TIMES = (_timestamped_line, stamped_line)
+"""Styles that name no writer, whose name may stand behind the time."""
+ONLY_IN_TURN = (rank_in_brackets, _named_host, _named_container, _journal_of_hosts, _json_of_hosts)
+"""Styles that count only if one writer's lines go on after another's."""
