@@ -1,0 +1,30 @@
+"""`not_collected.txt`, which `mwms-collect` leaves where logs are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from analyzer.model.run import Tables
+
+NAME = "not_collected.txt"
+LOST = (
+    "gpu22:/scratch/bert\tssh: connect to host gpu22 port 22: No route to host\n"
+    "bert-worker-1.log\tError from server (NotFound): pods not found\n"
+)
+
+
+def test_what_is_missing_is_one_fact(tables_of: Callable[[Mapping[str, str]], Tables]) -> None:
+    """With the names of three logs at most, and the first error."""
+    more = "".join(f"bert-worker-{n}.log\tgone\n" for n in range(2, 5))
+    facts = tables_of({NAME: LOST + more, "worker-0.log": "step 1 loss 0.5\n"})["facts"]
+    assert facts.filter(key="not_collected")["value"].to_list() == [
+        "gpu22:/scratch/bert, bert-worker-1.log, bert-worker-2.log and 2 more "
+        "(ssh: connect to host gpu22 port 22: No route to host)"
+    ]
+
+
+def test_a_line_that_is_no_entry_is_damage(tables_of: Callable[[Mapping[str, str]], Tables]) -> None:
+    """And the others are read."""
+    tables = tables_of({NAME: f"{LOST}\nsomething else\n", "worker-0.log": "step 1 loss 0.5\n"})
+    assert tables["damage"].select("source", "line").rows() == [(NAME, 4)]
+    assert tables["facts"].filter(key="not_collected").height == 1
