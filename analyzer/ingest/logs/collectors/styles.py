@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from analyzer.ingest.logs.collectors import structured
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, regex_style
-from analyzer.ingest.logs.collectors.timestamps import iso_timestamp, split_timestamp
+from analyzer.ingest.logs.collectors.timestamps import is_of_another_day, iso_timestamp, split_timestamp
 from analyzer.ingest.logs.prefixes import LEVEL_NAMES
 from analyzer.ingest.logs.text import storable
 from analyzer.model.source_kinds import Kind
@@ -170,8 +170,7 @@ replica_exit = regex_style(
     r"(?P<text>(?P<covers_below>The replica) (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
 )
 """AI Platform's report of a failed replica; the traceback below it belongs to the same replica."""
-stamped_line = regex_style(_STAMPED)
-"""Parses a line with a time in front that only a collector can have put there."""
+_stamped = regex_style(_STAMPED)
 bar_line = regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$")
 """Parses `   | text`, as a supervisor prints the lines of its child; rows of a table end with a bar, too."""
 EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] = {
@@ -202,6 +201,14 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
 }
 """Styles that only some lines have: Ray, mpirun, tasks in brackets or before a colon, docker compose,
 Airflow, AI Platform, Determined. Each has texts of which every such line holds one; most files have none."""
+
+
+def stamped_line(line: str) -> CollectedLine | None:
+    """Parse a line with a time in front that only a collector can have put there, as the line was printed."""
+    found = _stamped(line)
+    return None if found is None or is_of_another_day(found.text, found.timestamp) else found
+
+
 STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     regex_style(_CRI),
     _json_of_hosts,

@@ -80,6 +80,13 @@ def _agree(own: float, timestamp: str) -> bool:
     return apart < _MAX_SKEW_SECONDS
 
 
+def is_of_another_day(text: str, timestamp: str) -> bool:
+    """Return True if a text begins with a time that is more than a day from a timestamp, zones aside."""
+    times = [found.time for each in (text, f"{timestamp} ") if (found := head(each, _NO_YEAR))]
+    dated = [time for time in times if time is not None and time >= _YEARLESS]
+    return len(dated) > 1 and abs(dated[0] - dated[1]) > _DAY
+
+
 class TimestampStripper:
     """Decides, for the lines of one stream in order, which ones get their collector timestamp back."""
 
