@@ -15,7 +15,7 @@ from analyzer.cli.options.standard import add_command, add_standard_options, com
 from analyzer.cli.options.times import seconds
 from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.collect import cloud, docker, kubernetes, slurm, ssh
-from analyzer.collect.commands import NOT_COLLECTED, Commands, DryRun, Outcome
+from analyzer.collect.commands import Commands, DryRun, Outcome
 from analyzer.model.errors import NothingReadable, UsageError
 
 Collect = Callable[[Commands, argparse.Namespace], None]
@@ -166,10 +166,8 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
         if not arguments.dry_run:
             _remove_empty(folder)
         raise NothingReadable("nothing could be collected")
-    if commands.lost and not arguments.dry_run:
-        listed = "".join(f"{name}\t{error}\n" for name, error in commands.lost.items())
-        (folder / NOT_COLLECTED).write_text(listed, encoding="utf-8")
-        print(f"mwms-collect: logs are missing: see {folder / NOT_COLLECTED}", file=sys.stderr)
+    if lost := commands.list_lost():
+        print(f"mwms-collect: logs are missing: see {lost}", file=sys.stderr)
     if arguments.dry_run or not arguments.analyze:
         return 0
     write_stdout("\n")

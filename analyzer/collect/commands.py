@@ -121,9 +121,17 @@ class Commands:
         if not self.unanswered:
             self._report("logs", Outcome((), error=error))
 
+    def list_lost(self) -> Path | None:
+        """Store the list of lost logs and return its path; None if there are none."""
+        if not self.lost:
+            return None
+        path = self.folder / NOT_COLLECTED
+        path.write_text("".join(f"{name}\t{error}\n" for name, error in self.lost.items()), encoding="utf-8")
+        return path
+
     def _report(self, wanted: str, outcome: Outcome) -> None:
         """Report a command that stores something; `wanted` is lost if it failed, and holds logs."""
-        if outcome.error and kind_by_name(wanted) in _WITH_LOGS and not is_kernel_log(wanted):
+        if outcome.error and kind_by_name(wanted.lower()) in _WITH_LOGS and not is_kernel_log(wanted):
             self.lost[wanted] = outcome.error
         self._listener(outcome)
 
@@ -180,6 +188,9 @@ class DryRun(Commands):
         """Report the command."""
         self.saved.append(folder)
         self._listener(Outcome((*arguments, f"{self.folder / folder}/")))
+
+    def list_lost(self) -> None:
+        """Do nothing: what is missing is reported when it is asked for."""
 
     def write(self, file: str, text: str) -> None:
         """Report the file."""

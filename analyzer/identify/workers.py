@@ -166,7 +166,10 @@ def _are_several(names: Sequence[str], stated: Statements, clusters: Sequence[Cl
 def _claimed(
     groups: Sequence[Sequence[str]], taken: AbstractSet[str], stated: Statements, clusters: Sequence[Cluster]
 ) -> dict[str, Claim]:
-    """Return log → worker for unnamed logs that claim a task; the first claim wins."""
+    """Return log → worker for logs without a task in their names, by the task that their lines state.
+
+    If several logs state one task, the first of them gets it.
+    """
     found: dict[str, Claim] = {}
     held = {*taken}
     for group in groups:

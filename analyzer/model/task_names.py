@@ -113,7 +113,7 @@ def is_numbered(name: str) -> bool:
 
 
 def attempt_of(name: str) -> int | None:
-    """Return the attempt that a name states, from 1; None if it states none.
+    """Return the number of the attempt in a file's name, counted from 1; None if the name has none.
 
     `restart-1` is attempt 2; so is `worker-0.2/`, as mwms-recorder names the second attempt.
     """

@@ -195,7 +195,7 @@ def _from_environment(actions: Mapping[str, Action]) -> dict[str, Setting]:
 
 
 def _parsed(variable: str, text: str, action: Action) -> object:
-    """Return the text of a variable as the value that a file would hold."""
+    """Convert the text of an environment variable to a bool, a list or a text, as a file would give it."""
     if action.nargs == 0:
         return True if text.lower() in _TRUE else False if text.lower() in _FALSE else text
     if not _is_list(action):

@@ -74,7 +74,7 @@ def _end_of(life: Life) -> tuple[str, bool]:
 
 
 def _nothing_may_follow(raised: Row, life: Life) -> bool:
-    """Return True if the exception is known to follow the last step and the completion line."""
+    """Return True if the exception follows the last step and the line that says `finished`."""
     others = (life.closing, life.place._asdict() if life.place else None)
     return all(comes_after(raised, other) for other in others if other)
 
@@ -171,7 +171,7 @@ def _shows_start(life: Life) -> bool:
 
 
 def _shows_its_run(life: Life) -> bool:
-    """Return True unless all that is left of a log may have been printed after the error that ended it."""
+    """Return True if the log shows the worker's start or a step, so that it would show an error after it."""
     return life.place is not None or _shows_start(life)
 
 

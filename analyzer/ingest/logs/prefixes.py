@@ -56,7 +56,7 @@ _CLOCK = lazy_regex(r"[\[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?(?=[ |:\t])(.*)", re
 
 
 class Head(NamedTuple):
-    """The parsed prefix of a line; `kind` is cpp, python or plain."""
+    """The prefix of a log line and the text behind it; `kind` names the logger: cpp, python or plain."""
 
     kind: str
     time: float | None

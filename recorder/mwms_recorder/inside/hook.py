@@ -137,7 +137,7 @@ def hook_of(settings: Settings) -> Hook:
 
 
 def process_facts(tf: Any, seconds: float) -> dict[str, Any]:
-    """Return the facts of this process for the event `process`: versions, arguments, packages."""
+    """Return what the event `process` holds: versions, arguments and packages."""
     return {
         "pid": os.getpid(),
         "parent": os.getppid(),

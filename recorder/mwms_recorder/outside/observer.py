@@ -134,7 +134,7 @@ class Observer:
             self.ended.wait(TICK_SECONDS)
 
     def _hear(self, word: bytes, pump: Pump, link: Link) -> None:
-        """Finish the recording when the supervisor reports the end; note its loss if its pipe is closed."""
+        """End the recording at the supervisor's report; note that it is lost if its pipe is closed."""
         if not word:
             self.journal.append("supervisor_lost", pid=self.parent)
             return

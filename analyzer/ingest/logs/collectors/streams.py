@@ -41,7 +41,7 @@ _OF_SLURM = ("srun: ", "slurmstepd: ")
 
 
 class Stream(NamedTuple):
-    """Lines of one origin, numbered as in the file; `key` is the collector's name for the origin.
+    """The lines of one writer in a file, with their line numbers; `key` is how the collector names it.
 
     A message of several lines gives several entries with the same line number.
     """

@@ -81,7 +81,7 @@ def _agree(own: float, timestamp: str) -> bool:
 
 
 def is_of_another_day(text: str, timestamp: str) -> bool:
-    """Return True if a text begins with a time that is more than a day from a timestamp, zones aside."""
+    """Return True if the time at the start of a text is more than 24 hours from a collector's timestamp."""
     times = [found.time for each in (text, f"{timestamp} ") if (found := head(each, _NO_YEAR))]
     dated = [time for time in times if time is not None and time >= _YEARLESS]
     return len(dated) > 1 and abs(dated[0] - dated[1]) > _DAY
