@@ -57,6 +57,9 @@ _EXAMPLES = (
 )
 
 
+CHANGES = ("stall_timeout", "after", "recorder", "shared_gpus")
+"""Parts of a scenario that options of these names change."""
+
 _PYTHON = "Python to run the workers with (default: this one)"
 
 
@@ -131,6 +134,8 @@ def _add_shared(run: Add, record: Add, worker: Add, matrix: Add) -> None:
         add("--guilty-python", type=Path, metavar="PATH", help="Python to run the guilty worker with")
     for add in (run, record, worker, matrix):
         add("--recorder", action="store_true", help="run the workers under mwms-recorder")
+    for add in (run, record, matrix):
+        add("--shared-gpus", action="store_true", help="let workers share GPUs where there are too few")
     for add in (run, record):
         add("scenarios", nargs="+", metavar="SCENARIO", help="a name, or a file *.yaml")
         add("--python", type=Path, default=Path(sys.executable), metavar="PATH", help=_PYTHON)
@@ -289,8 +294,8 @@ def _chosen(args: argparse.Namespace, name: str) -> Scenario:
 
 
 def _changed(args: argparse.Namespace, scenario: Scenario) -> Scenario:
-    """Return a scenario changed by those of `--stall-timeout`, `--after` and `--recorder` that are given."""
-    changes = {name: getattr(args, name, None) for name in ("stall_timeout", "after", "recorder")}
+    """Return a scenario changed by the options that are given and bear the name of a part of it."""
+    changes = {name: getattr(args, name, None) for name in CHANGES}
     return dataclasses.replace(scenario, **{key: value for key, value in changes.items() if value})
 
 

@@ -113,6 +113,8 @@ class Recorder:
         options = "" if name == scenario.name else f" --name {name}"
         if scenario.recorder:
             options += " --recorder"
+        if scenario.shared_gpus:
+            options += " --shared-gpus"
         if scenario.blames:
             options += f" --guilty {scenario.guilty}"
         workload = Workload.load(scenario.workload) if scenario.workload else None

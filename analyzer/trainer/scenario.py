@@ -38,6 +38,7 @@ KEYS: dict[str, Check] = {
     "needs_gpu": flag,
     "needs_slurm": flag,
     "gpus_per_worker": whole(1),
+    "shared_gpus": flag,
     "hosts": flag,
     "host_names": several(),
     "format": one_of("csv", "tfrecord"),
@@ -113,6 +114,8 @@ class Scenario:
     """True if Slurm itself does what the scenario says, to a job that `sbatch` started."""
     gpus_per_worker: int = 0
     """GPUs that each worker sees; 0 for all."""
+    shared_gpus: bool = False
+    """True to let workers share GPUs on a machine that has too few for one each."""
     hosts: bool = False
     host_names: tuple[str, ...] = ()
     """Names of the hosts, one per worker; without them, TF_CONFIG has IP addresses."""

@@ -74,6 +74,20 @@ def test_each_worker_sees_its_own(driver: Path, tmp_path: Path) -> None:
     assert two.environment(1) == {"CUDA_VISIBLE_DEVICES": "GPU-00000002,GPU-00000003"}
 
 
+def test_workers_may_share_too_few(driver: Path, tmp_path: Path) -> None:
+    """If that is asked for; NCCL then takes them for two hosts. Where there are enough, nothing changes."""
+    driver.write_text("1")
+    job = scenario(tmp_path, shared_gpus=True)
+    one, two = (GpuShares.of(job).environment(index) for index in range(2))
+    assert one["CUDA_VISIBLE_DEVICES"] == two["CUDA_VISIBLE_DEVICES"] == "GPU-00000000"
+    assert one["NCCL_HOSTID"] != two["NCCL_HOSTID"]
+    driver.write_text("2")
+    assert GpuShares.of(job).environment(1) == {"CUDA_VISIBLE_DEVICES": "GPU-00000001"}
+    driver.unlink()
+    with pytest.raises(MachineError, match="needs 2 GPUs"):
+        GpuShares.of(job)
+
+
 def test_workers_without_a_share_see_none(driver: Path, tmp_path: Path) -> None:
     """Where one GPU is there for two workers that need none, they do not quarrel about it."""
     driver.write_text("1")

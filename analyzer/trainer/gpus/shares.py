@@ -25,6 +25,8 @@ class GpuShares:
 
     devices: tuple[str, ...] = ()
     each: int = 1
+    shared: bool = False
+    """True if several workers have the same GPU."""
 
     @classmethod
     def of(cls, scenario: Scenario) -> GpuShares:
@@ -38,6 +40,8 @@ class GpuShares:
         wanted = scenario.workers * shares.each
         if len(shares.devices) >= wanted:
             return shares
+        if scenario.shared_gpus and shares.devices:
+            return cls((shares.devices * wanted)[:wanted], shares.each, shared=True)
         if scenario.needs_gpu:
             raise MachineError(
                 f"{scenario.name}: needs {wanted} GPUs ({shares.each} for each worker), and "
@@ -46,9 +50,14 @@ class GpuShares:
         return cls((HIDDEN,) * scenario.workers) if shares.devices else cls()
 
     def environment(self, index: int) -> dict[str, str]:
-        """Return `CUDA_VISIBLE_DEVICES` with a worker's GPUs; empty if the machine has none."""
+        """Return `CUDA_VISIBLE_DEVICES` with a worker's GPUs; empty if the machine has none.
+
+        On shared GPUs, each worker takes memory as it needs it, and NCCL believes it on a host of its own,
+        since it refuses two ranks on one GPU of a host.
+        """
         own = self.devices[index * self.each : (index + 1) * self.each]
-        return {"CUDA_VISIBLE_DEVICES": ",".join(own)} if own else {}
+        sharing = {"NCCL_HOSTID": f"worker-{index}", "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
+        return {"CUDA_VISIBLE_DEVICES": ",".join(own), **(sharing if self.shared else {})} if own else {}
 
 
 def require_gpus() -> None:
