@@ -58,6 +58,7 @@ and Python's own library `/usr/lib/python{minor}`. Nothing else was changed.
 
 
 HOSTS = " and in a network namespace of its own"
+SHARED_GPUS = ", and shared one GPU,\nwith an `NCCL_HOSTID` of its own each"
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class Recorder:
         return ORIGIN.format(
             home=workload.home if workload else "/workspace",
             environment=workload.environment if workload else "/opt/venv",
-            hosts=HOSTS if scenario.hosts else "",
+            hosts=HOSTS * scenario.hosts + SHARED_GPUS * scenario.shared_gpus,
             name=name,
             scenario=scenario.name,
             options=options,

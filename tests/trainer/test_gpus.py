@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.cli.terminal.live_table import SilentObserver
 from analyzer.cli.train import main
-from analyzer.trainer.catalogue import all_scenarios
+from analyzer.trainer.catalogue import SAMPLE_RUNS, all_scenarios
 from analyzer.trainer.gpus.capture import GpuCapture
 from analyzer.trainer.gpus.nvidia_smi import list_gpus
 from analyzer.trainer.gpus.shares import GpuShares, MachineError
@@ -120,7 +120,7 @@ case "$*" in
   *utilization.gpu*) echo 3 ;;
   *pci.bus_id*) echo 00000000:81:00.0 ;;
   dmon*) echo "# gpu pwr"; exec sleep 60 ;;
-  -q) echo "Driver Version : 535.104" ;;
+  -q) echo "Driver Version : 535.104"; echo "    Serial Number : 1321021012345" ;;
   *) exit 9 ;;
 esac
 """
@@ -177,6 +177,7 @@ def test_what_the_driver_says_is_kept(two_gpus: Path) -> None:
         capture.require_nccl({0: log})
     assert b"# gpu pwr" in reports["nvidia-smi-dmon.txt"]
     assert b"535.104" in reports["nvidia-smi-q.txt"]
+    assert b"1321021012345" not in reports["nvidia-smi-q.txt"]
     with GpuCapture(scenario(two_gpus / "other"), two_gpus) as capture:
         assert capture.reports() == {}
 
@@ -191,11 +192,12 @@ def test_without_gpus_their_matrix_is_refused(
     assert not (tmp_path / "recordings").exists()
 
 
-def test_scenarios_with_gpus_say_that_they_are_not_recorded() -> None:
-    """Until somebody has two GPUs."""
+def test_scenarios_with_gpus_say_whether_they_are_recorded() -> None:
+    """In their descriptions, until somebody has recorded them."""
     known = [one for one in all_scenarios() if one.needs_gpu]
     assert len(known) >= 14
-    assert all("no recording yet" in one.description for one in known)
+    without = {one.name for one in known if not (SAMPLE_RUNS / one.name / "origin.md").is_file()}
+    assert {one.name for one in known if "no recording yet" in one.description} == without
 
 
 def test_stacks_without_their_tool_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

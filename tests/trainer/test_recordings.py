@@ -119,6 +119,7 @@ def test_what_is_handed_over_is_there(home: Path) -> None:
         "trace": r"\.xplane\.pb$",
         "disks": r"df-[^/]*\.txt$",
         "stacks": r"py-spy-[^/]*\.txt$",
+        "gpu": r"nvidia-smi-q\.txt$",
     }
     names = [str(path) for path in files(home / "run")]
     there = {part for part, sign in signs.items() if any(re.search(sign, name) for name in names)}

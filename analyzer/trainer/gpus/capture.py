@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from contextlib import suppress
@@ -21,6 +22,7 @@ DMON = ("nvidia-smi", "dmon", "-s", "pucvmet", "-o", "DT", "-d", "1")
 """Power, utilization, clocks, violations, memory, ECC and PCIe throughput, with the time, every second."""
 DMON_LOG = "dmon.txt"
 DRIVER_WORDS = ("NVRM", "nvidia", "Xid")
+SERIAL_NUMBER = re.compile(r"^(\s*Serial Number\s*: )\d+$", re.MULTILINE)
 
 
 def nccl_variables(scenario: Scenario) -> Mapping[str, str]:
@@ -58,10 +60,11 @@ class GpuCapture:
             self.monitor.wait()
 
     def reports(self) -> dict[str, bytes]:
-        """Return the reports by file name: `nvidia-smi -q`, dmon and the driver's kernel lines."""
+        """Return the reports by file name: dmon, the driver's lines, and `nvidia-smi -q` without serials."""
         if not self.wanted:
             return {}
-        reports = {"nvidia-smi-q.txt": ask("-q").encode(), "kernel.log": self._kernel_lines()}
+        state = SERIAL_NUMBER.sub(r"\1N/A", ask("-q"))
+        reports = {"nvidia-smi-q.txt": state.encode(), "kernel.log": self._kernel_lines()}
         if (self.folder / DMON_LOG).exists():
             reports[f"nvidia-smi-{DMON_LOG}"] = (self.folder / DMON_LOG).read_bytes()
         return {name: content for name, content in reports.items() if content}
