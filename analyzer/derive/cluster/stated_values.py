@@ -30,6 +30,7 @@ _STATED_BY: Mapping[str, tuple[str, ...]] = {
     "claims": ("task",),
     "tensorflow_release": ("tensorflow",),
     "start_up": ("tensorflow",),
+    "gpu_place": ("gpu_bus",),
     "batch_size": ("batch_size", "global_batch_size", "batch_of"),
 }
 """Compared value → keys of the facts that state it, if they differ from its name."""
@@ -71,6 +72,7 @@ def _compared_values(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tup
     releases = {worker: ".".join(version.split(".")[:2]) for worker, version in last["tensorflow"].items()}
     yield "tensorflow_release", releases
     yield "start_up", {worker: _start_up(release) for worker, release in releases.items()}
+    yield "gpu_place", _gpu_places(facts, workers)
     specs = _comparable(cluster_specs(facts))
     yield "cluster_spec", of_each_spec(specs, lambda spec: json.dumps(spec, sort_keys=True))
     yield "cluster_size", of_each_spec(specs, lambda spec: str(sum(map(len, spec.values()))))
@@ -118,6 +120,16 @@ def _full_batches(facts: pl.DataFrame) -> dict[str, str]:
         if sizes[largest] >= _ENOUGH_BATCHES and 2 * sizes[largest] >= own.height:
             full[str(worker)] = str(largest)
     return full
+
+
+def _gpu_places(facts: pl.DataFrame, workers: pl.DataFrame) -> dict[str, str]:
+    """Return worker → host of its address and bus IDs of its GPUs."""
+    rows = facts.filter((pl.col("key") == "gpu_bus") & pl.col("worker").is_not_null())
+    rows = rows.select("worker", "value").unique().sort("value")
+    buses: dict[str, list[str]] = grouped(rows.iter_rows())
+    addressed = workers.filter(pl.col("address").is_not_null()).select("worker", "address")
+    hosts = {worker: split_address(address)[0] for worker, address in addressed.iter_rows()}
+    return {worker: " ".join([hosts[worker], *own]) for worker, own in buses.items() if worker in hosts}
 
 
 def _start_up(release: str) -> str:

@@ -17,6 +17,8 @@ def action_on_job(decision: Decision, tables: Tables) -> ActionTaken:
     chosen = decision.chosen
     action = chosen.action if chosen else Action("as_is" if decision.cause == "healthy" else "unknown")
     retry = "exclude_host" if action.retry == "as_is" and _node_is_down(decision, tables) else action.retry
+    if retry == "exclude_host" and action.owner != "hardware" and _is_one_machine(tables):
+        retry = "after_fix"
     culprits = list(chosen.culprits) if chosen and retry == "exclude_host" else []
     exclude = tables["workers"].filter(pl.col("worker").is_in(culprits))["host"].drop_nulls().to_list()
     resume_from = last_checkpoint(tables)
@@ -36,6 +38,13 @@ def action_on_job(decision: Decision, tables: Tables) -> ActionTaken:
     if action.checkpoint or was_found_damaged(resume_from, tables):
         taken["checkpoint"] = "earlier"
     return taken
+
+
+def _is_one_machine(tables: Tables) -> bool:
+    """Return True if all of several training workers have the same host in their addresses."""
+    addresses = tables["workers"].filter(pl.col("trains") & pl.col("expected"))["address"]
+    hosts = addresses.str.replace(r":\d*$", "").unique()
+    return len(addresses) > 1 and len(hosts) == 1 and hosts[0] is not None
 
 
 def _node_is_down(decision: Decision, tables: Tables) -> bool:
