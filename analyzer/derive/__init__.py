@@ -58,7 +58,9 @@ def derive(read: Tables, messages: Messages) -> Tables:
             "lifetimes": lambda t: lifetimes(trained, t["workers"], t["exceptions"], _clock(t), messages),
             "silences": lambda t: silences(t["lifetimes"], training, _clock(t), scheduler_stop(facts)),
             "barriers": lambda t: barriers(t["lifetimes"], training, facts, _clock(t)),
-            "matches": lambda t: matches(read["matches"], t["lifetimes"], t["workers"], training, sources),
+            "matches": lambda t: matches(
+                read["matches"], t["lifetimes"], t["workers"], training, sources, facts
+            ),
             "accusations": lambda t: accusations(records, facts, t["lifetimes"], messages),
             "series": lambda _: series(scalars),
             "curves": lambda t: curves(scalars, t["workers"], t["series"]),

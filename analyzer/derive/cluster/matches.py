@@ -1,6 +1,7 @@
-"""Adds context to log lines matched by rules: what followed them and the TensorFlow version."""
+"""Adds context to log lines matched by rules: the process they name, what followed, TensorFlow's version."""
 
 import re
+from collections import Counter
 
 import polars as pl
 
@@ -10,6 +11,8 @@ from analyzer.tables.clock_alignment import in_span_of_any_zone
 
 _UTC_OFFSET = re.compile(r"\S+T\d\d:\d\d:\d\d[.,]\d+([+-])(\d\d):?(\d\d)\s")
 """Regex for a time of `dmesg --time-format iso`, which states the zone of the host."""
+_PROCESS = re.compile(r"\bpid[= ](\d+)|\bKill(?:ed)? process (\d+)|\[(\d+)\]: segfault at ")
+"""Regex for a process that a line of a kernel log is about."""
 _MARGIN_SECONDS = 60.0
 """By how much the clock of a kernel log may differ from those of the workers, zones aside."""
 
@@ -20,12 +23,15 @@ def matches(
     workers: pl.DataFrame,
     scalars: pl.DataFrame,
     sources: pl.DataFrame,
+    facts: pl.DataFrame,
 ) -> pl.DataFrame:
     """Return the lines with the version of TensorFlow of their worker, and what lessens their weight.
 
+    A line of a kernel log is of the worker whose process it names, if no file name says more.
     `after_end`: the worker had finished; `overcome`: training went on; `of_another_time`: a kernel log dates
     the line at another time than the end of the run.
     """
+    found = found.with_columns(_of_named_process(found, facts))
     versions = workers.select("worker", "tensorflow").drop_nulls()
     distinct = versions["tensorflow"].unique().to_list()
     of_all = distinct[0] if len(distinct) == 1 else None
@@ -39,6 +45,24 @@ def matches(
         pl.Series("tensorflow", stated, dtype=pl.String()),
     )
     return joined.drop("last")
+
+
+def _of_named_process(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
+    """Return the worker of each line, for kernel logs of no worker that of the process which the line names.
+
+    A process ID that several workers state says nothing; within containers it differs from the kernel's.
+    """
+    stated = facts.filter((pl.col("key") == "process_id") & pl.col("worker").is_not_null())
+    pairs = dict.fromkeys(stated.select("value", "worker").iter_rows())
+    several = Counter(process for process, _ in pairs)
+    owner = {process: worker for process, worker in pairs if several[process] == 1}
+
+    def whose(worker: str | None, source: str, line: str) -> str | None:
+        named = _PROCESS.search(line) if owner and worker is None and is_kernel_log(source) else None
+        return owner.get(named[named.lastindex or 0]) if named else worker
+
+    rows = found.select("worker", "source", "excerpt").iter_rows()
+    return pl.Series("worker", [whose(*row) for row in rows], dtype=pl.String())
 
 
 def _of_another_time(found: pl.DataFrame, sources: pl.DataFrame) -> pl.Series:

@@ -125,7 +125,7 @@ def _full_batches(facts: pl.DataFrame) -> dict[str, str]:
 def _gpu_places(facts: pl.DataFrame, workers: pl.DataFrame) -> dict[str, str]:
     """Return worker → host of its address and bus IDs of its GPUs."""
     rows = facts.filter((pl.col("key") == "gpu_bus") & pl.col("worker").is_not_null())
-    rows = rows.select("worker", "value").unique().sort("value")
+    rows = rows.select("worker", "value").unique().sort("worker", "value")
     buses: dict[str, list[str]] = grouped(rows.iter_rows())
     addressed = workers.filter(pl.col("address").is_not_null()).select("worker", "address")
     hosts = {worker: split_address(address)[0] for worker, address in addressed.iter_rows()}
