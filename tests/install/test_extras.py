@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import sys
 import tomllib
 import venv
@@ -20,7 +22,7 @@ ELSEWHERE = {
     "dev": "the environment of these tests",
     "trainer": "a test of its own below",
     "trainer-tools": "a part of `trainer`",
-    "trainer-gpu": "gigabytes of CUDA, which nobody has run here",
+    "trainer-gpu": "gigabytes of CUDA",
 }
 RUN = f"'{ROOT}/sample_runs/slow-worker-fit-tf28/run'"
 USES = {
@@ -28,25 +30,31 @@ USES = {
     "gcs": "python -c 'import gcsfs'",
     "pandas": f'python -c \'from analyzer import analyze; analyze("{RUN[1:-1]}").tables["workers"].to_pandas()\'',
     "postgres": "python -c 'import psycopg'",
-    "profile": f"mwms-analyze {RUN} --xprof -o . || test $? -eq 1",
+    "profile": f"python -m analyzer {RUN} --xprof -o . || test $? -eq 1",
     "s3": "python -c 'import s3fs'",
-    "triage": f"mwms-triage {RUN} -o night || test $? -eq 1; ls night/index.html",
+    "triage": f"python -m analyzer.cli.triage {RUN} -o night || test $? -eq 1; ls night/index.html",
 }
 """What an extra is for, as short as it can be tried."""
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package, built once."""
-    folder = tmp_path_factory.mktemp("wheel")
-    shell(f"'{sys.executable}' -m pip wheel --quiet --no-deps -w . '{ROOT}' 2>&1", folder)
-    return next(folder.glob("*.whl"))
 
 
 def environment(folder: Path) -> str:
     """Make a new environment; return the prefix of commands that use it."""
     venv.create(folder / "venv", with_pip=True)
+    return using(folder)
+
+
+def using(folder: Path) -> str:
+    """The prefix of commands that use the environment of a folder."""
     return f"export PATH='{folder}/venv/bin':$PATH PIP_CONSTRAINT='{ROOT}/constraints.txt'; "
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package, built once, and an environment that has nothing but it."""
+    folder = tmp_path_factory.mktemp("bare")
+    shell(f"'{sys.executable}' -m pip wheel --quiet --no-deps -w . '{ROOT}' 2>&1", folder)
+    shell(f"{environment(folder)} pip install --quiet --no-compile ./*.whl 2>&1", folder)
+    return folder
 
 
 def test_every_extra_is_tried() -> None:
@@ -55,10 +63,11 @@ def test_every_extra_is_tried() -> None:
 
 
 @pytest.mark.parametrize("extra", sorted(USES))
-def test_an_extra_is_enough_for_what_it_is_for(extra: str, wheel: Path, tmp_path: Path) -> None:
-    """Nothing of the development environment is there to help."""
-    use = environment(tmp_path)
-    shell(f"{use} pip install --quiet --no-compile '{wheel}[{extra}]' 2>&1", tmp_path)
+def test_an_extra_is_enough_for_what_it_is_for(extra: str, bare: Path, tmp_path: Path) -> None:
+    """Nothing of the development environment is there to help, nor another extra."""
+    shutil.copytree(bare / "venv", tmp_path / "venv", symlinks=True, copy_function=os.link)
+    use, (wheel,) = using(tmp_path), bare.glob("*.whl")
+    shell(f"{use} python -m pip install --quiet --no-compile '{wheel}[{extra}]' 2>&1", tmp_path)
     shell(use + USES[extra], tmp_path)
 
 
