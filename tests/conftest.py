@@ -19,7 +19,9 @@ from tests.rules import few_rules as few_rules
 from tests.rules import our_rules
 from tests.rules import package_of_few_rules as package_of_few_rules
 
-COSTS = {"unit": 0, "recordings": 1, "processes": 2, "browser": 3, "slow": 4, "tensorflow": 5, "install": 6}
+COSTS = {
+    "unit": 0, "rules": 1, "recordings": 2, "processes": 3, "browser": 4, "slow": 5, "tensorflow": 6, "install": 7
+}  # fmt: skip
 """Markers by what a test needs, the cheapest first; a test that has none of the others is a unit test."""
 LONGEST_ID = 400
 """Characters of a text that names a test."""

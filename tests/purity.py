@@ -32,7 +32,7 @@ class UnitTestGuard:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
         """Watch one test while it runs."""
-        self._impure = [] if item.get_closest_marker("unit") else None
+        self._impure = [] if item.get_closest_marker("unit") or item.get_closest_marker("rules") else None
         try:
             result = yield
         finally:

@@ -30,6 +30,7 @@ def read(run: Path, _: RulePack) -> Tables:
     return load_tables(discover([run]), PACK)
 
 
+@pytest.mark.rules
 @cases(recorded=False)
 def test_a_case_of_a_rule_holds(rule: Rule, case: Case, tmp_path: Path) -> None:
     """It fires or stays quiet as the case says, and names the workers that the case says."""
