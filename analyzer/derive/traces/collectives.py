@@ -1,6 +1,7 @@
 """Matches each collective across the traced workers and finds which worker entered it last.
 
 All workers leave a collective together, so the last one to enter spends the least time in it.
+On GPUs this holds for the kernels of NCCL, which wait on the device; the operation on the host only starts one.
 Durations need no common clock; clocks are used only to match calls of the same name when the trace
 numbers neither steps nor collectives.
 """
@@ -15,6 +16,7 @@ from analyzer.tables.builders import frame
 from analyzer.tables.grouping import grouped
 
 _OWN_THREADS = r"^collective_ops"
+_DEVICE_THREADS, _NCCL_KERNELS = r"^Stream", r"^nccl\w*Kernel"
 _SHIFTS = (0, -1, 1, -2, 2, -3, 3)
 """Call-number offsets tried when aligning two traces, smallest first."""
 
@@ -26,6 +28,10 @@ def collectives(spans: pl.DataFrame) -> pl.DataFrame:
     if spans.is_empty():
         return frame("collectives", ())
     found = spans.filter((pl.col("kind") == "collective") & pl.col("worker").is_not_null())
+    on_device = pl.col("thread").str.contains(_DEVICE_THREADS) & pl.col("name").str.contains(_NCCL_KERNELS)
+    kernels = found.filter(on_device)
+    if kernels.height:
+        found = _numbered_kernels(found.filter(~on_device), kernels)
     by_worker = found.group_by("worker", maintain_order=True)
     rows = {str(worker): _number_calls(_without_launches(own)) for (worker,), own in by_worker}
     _align(rows)
@@ -33,6 +39,21 @@ def collectives(spans: pl.DataFrame) -> pl.DataFrame:
     for group in grouped(((*_label(row), row["nth"]), row) for row in ended).values():
         _compare(group, len(rows))
     return frame("collectives", (_table_row(row) for own in rows.values() for row in own))
+
+
+def _numbered_kernels(on_host: pl.DataFrame, kernels: pl.DataFrame) -> pl.DataFrame:
+    """Return NCCL's kernels with the instance keys of the operations that started them, and what never ended.
+
+    A worker's kernels run in the order of its operations; where the numbers of both differ, none gets a key.
+    Workers without kernels are left out, since the time in their operations says nothing.
+    """
+    open_calls = on_host.filter(pl.col("end").is_null())
+    started = on_host.filter(pl.col("instance").is_not_null()).sort("worker", "start")
+    ordered = kernels.sort("worker", "start")
+    started = started.filter(pl.col("worker").is_in(ordered["worker"].unique().to_list()))
+    if started["worker"].equals(ordered["worker"]):
+        ordered = ordered.with_columns(started["instance"], started["name"])
+    return pl.concat([open_calls, ordered])
 
 
 def _without_launches(own: pl.DataFrame) -> Iterator[Row]:

@@ -10,7 +10,7 @@ NOTES = {"ExecutorState::ProcessAsync::Start": "begun", "ExecutorState::ProcessA
 
 _KINDS = {
     "collective": r"(?:.*:)?Collective(?:Reduce|Bcast|Gather|AllToAll)\w*$|.*Ring(?:Reduce|Gather)"
-    r"|nccl(?:Dev)?Kernel|.*Nccl(?:AllReduce|AllGather|Broadcast|Reduce)|(?:.*/)?all-(?:reduce|gather)",
+    r"|nccl\w*Kernel|.*Nccl(?:AllReduce|AllGather|Broadcast|Reduce)|(?:.*/)?all-(?:reduce|gather)",
     "input": r"(?:.*:)?IteratorGetNext\w*(?:::DoCompute)?$|Iterator::Root$|.*:MultiDeviceIteratorGetNext\w*$",
     "copy": r".*(?:HostToDevice|MemcpyH2D|Memcpy HtoD)|TransferToDevice",
     "compile": r".*(?:XlaCompile|TfrtCompile|LocalExecutable::Compile|Compile(?:Graph|Function))|compile\b",

@@ -57,6 +57,55 @@ def test_shares_are_told_in_percent_too() -> None:
             assert row[f"{name}_percent"] == pytest.approx(100 * row[f"{name}_share"], abs=0.05)  # type: ignore[operator]
 
 
+KERNEL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+
+
+def on_gpus(spent: dict[str, float]) -> pl.DataFrame:
+    """Four collectives of each worker: an operation that only starts a kernel, and the kernel twice."""
+    rows = [
+        {"worker": worker, "kind": "collective", "name": name, "start": at, "end": at + length,
+         "instance": instance if name == "CollectiveReduceV2" else None, "thread": thread}
+        for worker, seconds in spent.items()
+        for instance in range(4)
+        for name, thread, at, length in (
+            ("CollectiveReduceV2", "collective_ops/7", float(instance), 2e-5),
+            (KERNEL, "collective_ops", instance + 0.01, 2e-5),
+            (KERNEL, "Stream #67(Compute)", instance + 0.02, seconds),
+        )
+        if length
+    ]  # fmt: skip
+    return frame("spans", rows)
+
+
+def test_on_gpus_the_kernels_of_nccl_wait() -> None:
+    """The operation on the host ends as soon as it has started one."""
+    early, late = found(on_gpus({"worker:0": 0.9, "worker:1": 0.1}))
+    assert (early["last"], late["last"]) == (0, 4)
+    assert late["caused_seconds"] == pytest.approx(4 * 0.8)
+    assert early["collective_seconds"] == pytest.approx(4 * 0.9)
+
+
+def test_a_trace_without_kernels_is_not_compared_with_one_that_has_them() -> None:
+    """Its operations end at once, whoever waits."""
+    (has, has_not) = found(on_gpus({"worker:0": 0.9, "worker:1": 0.0}))
+    assert (has["last"], has_not["collectives"]) == (None, 0)
+
+
+def test_kernels_of_another_number_are_matched_by_time() -> None:
+    """Here worker:1 traced an operation whose kernel ran before."""
+    table = on_gpus({"worker:0": 0.9, "worker:1": 0.1})
+    first = {
+        "worker": "worker:1",
+        "kind": "collective",
+        "name": "CollectiveReduceV2",
+        "start": -1.0,
+        "end": -0.9,
+    }
+    extra = frame("spans", [{**first, "instance": 9, "thread": "collective_ops/7"}])
+    early, late = found(pl.concat([table, extra]).with_columns(absolute=True))
+    assert (early["last"], late["last"]) == (0, 4)
+
+
 def test_one_worker_alone_makes_nobody_wait() -> None:
     """Nothing to compare with is no delay of zero."""
     (row,) = found(spans({"worker:0": 0.9}))
