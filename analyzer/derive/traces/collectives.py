@@ -1,7 +1,7 @@
 """Matches each collective across the traced workers and finds which worker entered it last.
 
 All workers leave a collective together, so the last one to enter spends the least time in it.
-On GPUs this holds for the kernels of NCCL, which wait on the device; the operation on the host only starts one.
+On GPUs this holds for the kernels of NCCL, which wait on the device: the host only starts them.
 Durations need no common clock; clocks are used only to match calls of the same name when the trace
 numbers neither steps nor collectives.
 """
