@@ -11,6 +11,7 @@ from analyzer.diagnose.explanations import precedence
 from analyzer.diagnose.wording import how_it_ended
 from analyzer.model.budget import BEYOND_BUDGET
 from analyzer.model.findings import LEVELS, Finding, Outcome, Role, Verdict
+from analyzer.model.log_layout import UNREAD_LAYOUT
 from analyzer.model.run import Tables
 from analyzer.model.task_names import is_kernel_log, listed
 
@@ -39,6 +40,9 @@ _CAP_UNREAD = LEVELS["possible"]
 
 _CAP_UNREADABLE = LEVELS["likely"]
 """Highest confidence if the log of a worker cannot be read: it may show an earlier failure."""
+
+_CAP_LAYOUT = LEVELS["possible"]
+"""Highest confidence if a log has a form that is not known: what it says is hardly read."""
 
 
 class Decision(NamedTuple):
@@ -108,6 +112,8 @@ def _caps(tables: Tables) -> Iterator[tuple[float, str]]:
     closed = tables["sources"].filter(unread, kind="log")["source"]
     if not closed.is_empty():
         yield _CAP_UNREADABLE, f"{closed[0]} cannot be read"
+    if hardly := _logs_of_unread_layout(tables):
+        yield _CAP_LAYOUT, f"the form of {hardly[0]}, which is not known"
     if old := tables["job"]["old_tensorflow"].item():
         yield _CAP_OLD, f"TensorFlow before 2.4 is read with less confidence ({old})"
     if (logs := tables["sources"].filter(kind="log")["source"].to_list()) and all(map(is_kernel_log, logs)):
@@ -116,6 +122,16 @@ def _caps(tables: Tables) -> Iterator[tuple[float, str]]:
         yield _CAP_MISFILED, other_jobs[0]
     if _workers_beyond_budget(tables):
         yield _CAP_UNREAD, "files were left out"
+
+
+def _logs_of_unread_layout(tables: Tables) -> Sequence[str]:
+    """Return the logs whose lines are hardly read, if they are a worker's or the only ones."""
+    hardly = tables["damage"].filter(what=UNREAD_LAYOUT)["source"]
+    logs = tables["sources"].filter(kind="log")
+    found = logs.filter(pl.col("source").is_in(hardly.to_list()))
+    return found.filter(pl.col("worker").is_not_null() | pl.lit(found.height == logs.height))[
+        "source"
+    ].to_list()
 
 
 def _at_most(finding: Finding, cap: tuple[float, str]) -> Finding:
@@ -169,7 +185,7 @@ def _without_cause(
     """Return the verdict that follows from how the workers ended: healthy, failed or inconclusive."""
     lives = tables["lifetimes"].filter("trains")
     ends = lives["ended"].to_list()
-    if tables["job"]["all_finished"][0]:
+    if tables["job"]["all_finished"][0] and not _logs_of_unread_layout(tables):
         refuting, crashed = list(_refuting(findings)), list(_ended_badly(tables["lifetimes"]))
         against = [*refuting, *crashed]
         inferred = lives.filter(~pl.col("sure"))["worker"].to_list()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from analyzer.diagnose.decide import decide
+from analyzer.diagnose.decide import capped, decide
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
@@ -40,3 +40,20 @@ def test_an_evaluator_that_crashed_speaks_against_it(tables_of: TablesOf) -> Non
     stopped = tables_of(logs | {"exit_codes.txt": "worker-0 0\nevaluator-0 -15\n"})
     assert decide([], crashed).doubts == ("evaluator:0 was ended by a signal (SIGSEGV).",)
     assert decide([], stopped).doubts == ()
+
+
+def test_a_form_of_lines_that_is_not_known_leaves_the_end_open(tables_of: TablesOf) -> None:
+    """What says `finished` may be of another program; what TensorFlow says is hardly read."""
+    said = "wrapper says 2026-11-21 00:05:01.083826: I tensorflow/core/util/port.cc:113] oneDNN is on.\n"
+    tables = tables_of({"worker-0.log": said * 5 + DONE * 5})
+    assert decide([], tables).verdict is Verdict.INCONCLUSIVE
+    sure = [context()._replace(role=Role.CAUSE, cause="x.killed", confidence=0.9, despite_finish=True)]
+    _, decision = capped(sure, decide(sure, tables), tables)
+    assert decision.confidence == 0.6
+
+
+def test_notes_in_an_unknown_form_beside_the_logs_of_workers_open_nothing(tables_of: TablesOf) -> None:
+    """They are of no worker."""
+    said = "wrapper says 2026-11-21 00:05:01.083826: I tensorflow/core/util/port.cc:113] oneDNN is on.\n"
+    tables = tables_of({"worker-0.log": DONE, "notes.txt": said * 5 + "and more\n" * 9})
+    assert decide([], tables).verdict is Verdict.HEALTHY

@@ -7,7 +7,12 @@ from importlib import import_module
 from itertools import chain
 
 from analyzer.ingest.logs.collectors.headings import kind_below
-from analyzer.ingest.logs.collectors.streams import below_headings, detect_style, split_streams
+from analyzer.ingest.logs.collectors.streams import (
+    below_headings,
+    detect_style,
+    is_unread_layout,
+    split_streams,
+)
 from analyzer.ingest.logs.markdown import LARGEST_PASTE, style_of_paste, unmarked
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.logs.text import MAX_LINE_CHARS
@@ -18,6 +23,7 @@ from analyzer.ingest.scan.fork_pool import ScanLog
 from analyzer.ingest.scan.line_selection import Sampling, Selection, no_progress
 from analyzer.ingest.scan.scan_plan import scan_log
 from analyzer.model.budget import Budget
+from analyzer.model.log_layout import UNREAD_LAYOUT
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import natural_order, worker_of
@@ -91,6 +97,8 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
         kind = kind_below(key) if key and style is below_headings else Kind.LOG
         if kind is Kind.LOG:
             read_stream(output, chunks, year, matcher)
+            if is_unread_layout([line for _, line in chunks[0]]):
+                output.add_damage(UNREAD_LAYOUT, line=chunks[0][0][0])
         else:
             output = _read_printed(output, kind, chunks, matcher)
         outputs.append(output)

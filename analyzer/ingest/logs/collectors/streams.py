@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from analyzer.ingest.logs.collectors import structured
 from analyzer.ingest.logs.collectors.headings import name_several_streams, stream_below
+from analyzer.ingest.logs.collectors.learned import has_unread_prefix, learned_style
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine
 from analyzer.ingest.logs.collectors.styles import (
     EMBEDDED_STYLES,
@@ -61,9 +62,48 @@ Style = Callable[[str], CollectedLine | None]
 
 
 def detect_style(lines: Iterable[str]) -> Style | None:
-    """Return the collector style of a file, judged by its first lines; None if there is none."""
+    """Return the collector style of a file, judged by its first lines; None if there is none.
+
+    A prefix that no style knows is learned from the lines that TensorFlow began.
+    """
     sample = list(islice((_without_colours(line) for line in lines if _may_be_marked(line)), _SAMPLE_LINES))
-    return _detected(sample) or (below_headings if name_several_streams(sample) else None)
+    if style := _detected(sample):
+        return _with_learned(style, sample)
+    if name_several_streams(sample):
+        return below_headings
+    learned = learned_style(sample)
+    return _with_known(learned, sample) if learned else None
+
+
+def is_unread_layout(lines: Sequence[str]) -> bool:
+    """Return True if something that is not understood stands before most of what TensorFlow printed."""
+    return has_unread_prefix([_without_colours(line) for line in lines[:_SAMPLE_LINES] if line.strip()])
+
+
+def _with_learned(style: Style, sample: Sequence[str]) -> Style:
+    """Return a style, followed by the prefix that is learned from what it leaves, if there is one."""
+    texts = [collected.text for line in sample if (collected := style(line))]
+    if not has_unread_prefix(texts):
+        return style
+    learned = learned_style(texts)
+    return _behind(style, learned) if learned else learned_style(sample) or style
+
+
+def _with_known(learned: Style, sample: Sequence[str]) -> Style:
+    """Return a learned style, followed by the known one of what it leaves, if there is one."""
+    texts = [collected.text for line in sample if (collected := learned(line))]
+    inner = _detected([text for text in texts if text.strip()], behind_time=True)
+    if inner is None:
+        return learned
+
+    def read(line: str) -> CollectedLine | None:
+        outer = learned(line)
+        found = inner(outer.text) if outer else None
+        if outer is None or found is None:
+            return outer
+        return found._replace(key=outer.key or found.key, timestamp=found.timestamp or outer.timestamp)
+
+    return read
 
 
 def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | None:

@@ -1,0 +1,218 @@
+"""Learns the prefix of a collector that no style knows, from the lines that TensorFlow and Python begin.
+
+A program cannot put anything before the lines of TensorFlow's C++ logger, of absl or before a traceback. What
+stands there in most of them, in one form, was added by whoever collected the output.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import pairwise
+from typing import NamedTuple
+
+from analyzer.ingest.logs.collectors.line_styles import CollectedLine
+from analyzer.ingest.logs.prefixes import LEVEL_NAMES
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import worker_of
+
+_OWN_BEGINNING = re.compile(
+    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: [IWEF] "
+    r"|[IWEF]\d{4} \d\d:\d\d:(?:\d\d|\d{9,})\.\d{6} +\d+ [\w./-]+:\d+\]"
+    r"|(?:INFO|WARNING|ERROR):(?:tensorflow|absl):|Traceback \(most recent call last\):"
+    r"|  File \"[^\"]{1,200}\", line \d|To enable (?:the following|them in) "
+    r"|The error could be from a previous op"
+)
+"""Regex for how TensorFlow and Python begin lines that no program can put a prefix before."""
+_MAX_PREFIX_CHARS = 240
+_TOKEN = re.compile(
+    r" +|\t|[\[\](){}<>|,;=\"'*]|:+(?=[\s\[\](){}<>|,;=\"'*]|$)"
+    r"|(?:(?!:+(?:[\s\[\](){}<>|,;=\"'*]|$))[^\s\[\](){}<>|,;=\"'*])+"
+)
+"""Regex for blanks, a tab, a bracket or a mark, or a word that may hold colons, dots and dashes."""
+_WORD = r"[^\s\[\](){}<>|,;=\"'*]+?"
+_MIN_LINES = 3
+"""Lines of TensorFlow's that have the prefix at least."""
+_MIN_SHARE = 0.8
+"""Share of TensorFlow's lines that have the same form of prefix."""
+_MARKED, _NEARLY_ALL = 0.9, 0.98
+"""Shares of all lines that must have the prefix, and that make a longer part of it the better one."""
+_MIN_MARKED_AMONG_NOTES = 0.25
+"""Share of lines with the prefix that suffices if the prefix has brackets or other marks."""
+_MAX_WRITERS = 512
+_TIME = re.compile(r"(?=.*\d)[\d:.,TZ+/-]*(?:\d[:/-]\d|\d{9})[\d:.,TZ+/-]*")
+_DATE_WORDS = re.compile(
+    r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|UTC|GMT|[AP]M"
+)
+_STAMP = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|[+-]\d\d:?\d\d))?(?![\d:])"
+    r"|[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?"
+)
+_CHANNELS = ("stdout", "stderr", "out", "err", "o", "e", "O", "E", "OUT", "ERR")
+_SAID_OF_ALL = tuple(
+    (frozenset(words), "|".join(sorted(words, key=len, reverse=True)))
+    for words in (_CHANNELS, [*LEVEL_NAMES, *map(str.lower, LEVEL_NAMES), "I", "W", "D"])
+)
+"""Words for streams and for levels, of which TensorFlow's lines have but one; and a regex for all of them."""
+
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+
+Style = Callable[[str], CollectedLine | None]
+
+
+class _Form(NamedTuple):
+    """The form of a prefix; words are `W`, white space is one blank, all else is as it is."""
+
+    parts: tuple[str, ...]
+    prefixes: tuple[tuple[str, ...], ...]
+    """The prefixes of this form, split into tokens."""
+
+
+def learned_style(lines: Sequence[str]) -> Style | None:
+    """Return a parser of the prefix that TensorFlow's lines in a sample have; None if there is no single one.
+
+    If the prefix ends with a quotation mark, the text ends before the next one, as in `msg="text" pod=w-1`.
+    """
+    form = _form_of_most(lines)
+    if form is None:
+        return None
+    best: tuple[float, Style] | None = None
+    for end in _ends(form.parts):
+        expression = _expression(form, end)
+        marked = [match for line in lines if (match := expression.match(line))]
+        key = _key_of(marked)
+        if key is None and end < len(form.parts):
+            continue
+        share = len(marked) / len(lines)
+        if best is None or share > best[0]:
+            best = share, _style(expression, key)
+        if share >= _NEARLY_ALL:
+            break
+    is_marked_by_signs = not {*form.parts} <= {"W", " "}
+    least = _MIN_MARKED_AMONG_NOTES if is_marked_by_signs else _MARKED
+    return best[1] if best and best[0] >= least else None
+
+
+def _ends(form: Sequence[str]) -> Iterator[int]:
+    """Yield the numbers of tokens that a prefix may have, the largest first: it ends with white space."""
+    yield len(form)
+    if form[-1] != '"':
+        yield from (end for end in range(len(form) - 1, 0, -1) if form[end - 1] == " ")
+
+
+def has_unread_prefix(lines: Sequence[str]) -> bool:
+    """Return True if more than a time stands before most of TensorFlow's lines, in one form."""
+    form = _form_of_most(lines)
+    return form is not None and not all(
+        _is_time(word) or _is_mark(word) or word.isspace() for word in form.prefixes[0]
+    )
+
+
+def _form_of_most(lines: Sequence[str]) -> _Form | None:
+    """Return the form of what stands before most of TensorFlow's lines; None if there is nothing."""
+    begun = [match.start() and line[: match.start()] for line in lines
+             if (match := _OWN_BEGINNING.search(line, 0, _MAX_PREFIX_CHARS + 80))]  # fmt: skip
+    split = [tuple(_TOKEN.findall(prefix.lstrip())) for prefix in begun if prefix and prefix.strip()]
+    forms = Counter(map(_form, split))
+    if not forms:
+        return None
+    (parts, count), *_ = forms.most_common(1)
+    if count < _MIN_LINES or count < _MIN_SHARE * len(begun):
+        return None
+    return _Form(parts, tuple(each for each in split if _form(each) == parts))
+
+
+def _form(tokens: Sequence[str]) -> tuple[str, ...]:
+    return tuple(" " if each.isspace() else each if _is_mark(each) else "W" for each in tokens)
+
+
+def _is_mark(token: str) -> bool:
+    return token[0] in "[](){}<>|,;=\"'*" or not token.strip(":")
+
+
+def _expression(form: _Form, end: int) -> re.Pattern[str]:
+    """Return a regex for lines that begin with the first `end` parts of a form; words are groups."""
+    only_words = {*form.parts} <= {"W", " "}
+    seen = [{prefix[at] for prefix in form.prefixes} for at in range(end)]
+    found = [
+        _part(part, values, only_words=only_words) for part, values in zip(form.parts, seen, strict=False)
+    ]
+    last = form.parts[end - 1]
+    if last == '"':
+        return _compiled(found[:-1], rf"(?P<text>{_QUOTED}|[^\s\"]*)")
+    if last != " ":
+        return _compiled(found, "(?P<text>.*)$")
+    width = min(map(len, seen[-1]))
+    return _compiled(found[:-1], rf"(?:[ \t]{{{width}}}(?P<text>.*)|[ \t]*)$")
+
+
+def _part(part: str, values: AbstractSet[str], *, only_words: bool) -> str:
+    if part == "W":
+        return f"({_word(values) if only_words else _WORD})"
+    return r"[ \t]+" if part == " " else re.escape(part)
+
+
+def _compiled(prefix: Sequence[str], rest: str) -> re.Pattern[str]:
+    return re.compile(rf"(?P<prefix>[ \t]*{''.join(prefix)}){rest}", re.DOTALL)
+
+
+def _word(values: AbstractSet[str]) -> str:
+    """Return a regex for a word that stands where these do, and that no sign sets apart from the text."""
+    for known, expression in _SAID_OF_ALL:
+        if values <= known:
+            return expression
+    if all(map(_is_time, values)):
+        return _WORD
+    return "|".join(re.escape(value) for value in sorted(values, key=len, reverse=True))
+
+
+def _is_time(word: str) -> bool:
+    return _TIME.fullmatch(word) is not None or _DATE_WORDS.fullmatch(word) is not None
+
+
+def _key_of(marked: Sequence[re.Match[str]]) -> int | None:
+    """Return the number of the word that tells who wrote a line; None if no word does."""
+    found = []
+    for group in range(2, marked[0].re.groups) if marked else ():
+        values = [match[group] for match in marked]
+        if (rank := _rank_of_key(values)) is not None:
+            found.append((*rank, -group))
+    return -max(found)[-1] if found else None
+
+
+def _rank_of_key(values: Sequence[str]) -> tuple[bool, bool, int] | None:
+    """Return how well words tell the writers apart; None for times, levels, counters and constants."""
+    distinct = {*values}
+    is_number = all(value.isdecimal() for value in distinct)
+    is_said_of_all = any(distinct <= known for known, _ in _SAID_OF_ALL)
+    names_tasks = all(worker_of(value, Kind.OTHER) for value in distinct)
+    if is_said_of_all or any(map(_is_time, distinct)):
+        return None
+    if len(distinct) < 2:
+        return (True, True, 1) if names_tasks else None
+    grows = is_number and all(len(b) > len(a) or (len(b) == len(a) and b >= a) for a, b in pairwise(values))
+    if grows or 2 * len(distinct) > len(values) or len(distinct) > _MAX_WRITERS:
+        return None
+    return names_tasks, not is_number, len(distinct)
+
+
+def _style(expression: re.Pattern[str], key: int | None) -> Style:
+    def read(line: str) -> CollectedLine | None:
+        if not (match := expression.match(line)):
+            return None
+        stamp = _STAMP.search(match["prefix"])
+        time = stamp[0].replace(",", ".") if stamp else ""
+        return CollectedLine(match[key] if key else None, _unquoted(match["text"] or ""), timestamp=time)
+
+    return read
+
+
+def _unquoted(text: str) -> str:
+    """Return what a text in quotation marks stands for; any other text as it is."""
+    if not re.fullmatch(_QUOTED, text, re.DOTALL):
+        return text
+    try:
+        return str(json.loads(text, strict=False)).rstrip("\n")
+    except ValueError:
+        return text[1:-1]

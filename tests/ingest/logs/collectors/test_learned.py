@@ -1,0 +1,121 @@
+"""The prefix of a collector that no style knows is learned from the lines that TensorFlow began."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.ingest.logs.collectors.learned import has_unread_prefix, learned_style
+from analyzer.ingest.logs.collectors.streams import detect_style, is_unread_layout, split_streams
+
+LINES = (
+    "2026-11-21 00:05:01.083826: I tensorflow/core/util/port.cc:113] oneDNN custom operations are on.",
+    "INFO:tensorflow:Waiting for the cluster, timeout = inf",
+    "step 5 loss 0.4",
+    "Traceback (most recent call last):",
+    '  File "/app/t.py", line 3, in <module>',
+    "    raise ValueError(x)",
+    "",
+    "ValueError: no",
+)
+WRITERS = ("alder", "birch", "cedar")
+
+
+def _split(marked: list[str]) -> dict[str | None, list[str]]:
+    found = split_streams(list(enumerate(marked, 1)), detect_style(marked))
+    return {stream.key: [line for _, line in stream.lines] for stream in found}
+
+
+@pytest.mark.parametrize(
+    ("before", "key"),
+    [
+        ("ml/{}[trainer]: ", "ml/{}"),
+        ("[prterun-head-4471@1,{}]<stderr>: ", "{}"),
+        ("<{}> ", "{}"),
+        ("🔵 {} » ", "{}"),
+        ("{} trainer ", "{}"),
+        ("2026-11-21 00:05:01.083 [{}] stderr | ", "{}"),
+        ("Sat 2026-11-21 00:05:01.083 UTC {} train.service[814]: ", "{}"),
+        ('{{app="train", node="{}"}}\t', "{}"),
+        ("{:>8} 00:05:01.083 E ", "{}"),
+    ],
+)
+def test_the_word_that_tells_the_writers_apart_names_the_streams(before: str, key: str) -> None:
+    """Whatever marks stand around it, and wherever the time is."""
+    marked = [before.format(name) + line for line in LINES * 3 for name in WRITERS]
+    found = _split(marked)
+    assert {*found} == {key.format(name) for name in WRITERS}
+    texts = [[line.removeprefix("2026-11-21 00:05:01.083 ") for line in lines] for lines in found.values()]
+    assert texts == [[*LINES * 3]] * 3
+
+
+def test_a_line_in_quotation_marks_is_read_as_what_it_stands_for() -> None:
+    """As logfmt and the output of Fluent Bit have it, with other fields behind it."""
+    quoted = [line.replace('"', '\\"') for line in LINES]
+    marked = [
+        f'level=info pod={name} msg="{line}" seq={at}'
+        for at, line in enumerate(quoted * 3)
+        for name in WRITERS
+    ]
+    assert _split(marked) == {name: [*LINES * 3] for name in WRITERS}
+
+
+def test_levels_and_streams_that_tensorflow_never_has_belong_to_the_prefix() -> None:
+    """All of its lines are on stderr."""
+    marked = [
+        f"{name} {'OUT' if line.startswith('step') else 'ERR'} {line}"
+        for line in LINES * 3
+        for name in WRITERS
+    ]
+    assert _split(marked) == {name: [*LINES * 3] for name in WRITERS}
+
+
+def test_notes_of_the_collector_keep_no_prefix_from_being_learned() -> None:
+    """If the prefix has brackets, fewer lines need to have it."""
+    notes = ["Sender: LSF System", "Subject: Job 4471 in cluster <hpc> Exited"] * 10
+    marked = [f"[{name}] {line}" for line in LINES for name in ("ash-a", "elm-b")]
+    found = _split([*notes, *marked])
+    assert found.pop(None) == notes
+    assert found == {name: [*LINES] for name in ("ash-a", "elm-b")}
+
+
+def test_a_bar_behind_some_lines_is_no_part_of_what_all_have() -> None:
+    """The shorter prefix, which all lines have, is the collector's; a supervisor set the bar."""
+    marked = [
+        f"{name}\t{line}"
+        for line in ("again: try 1", *(f"   | {each}" for each in LINES * 3))
+        for name in WRITERS
+    ]
+    assert _split(marked) == {name: ["again: try 1", *LINES * 3] for name in WRITERS}
+
+
+def test_what_a_program_prints_before_its_own_lines_is_no_prefix() -> None:
+    """TensorFlow's lines do not have it."""
+    lines = [
+        line for each in LINES * 3 for line in (each, "[trainer alder] step 4", "[trainer birch] step 5")
+    ]
+    assert learned_style(lines) is None
+    assert not has_unread_prefix(lines)
+
+
+def test_a_bar_of_progress_before_lines_of_tensorflow_is_no_prefix() -> None:
+    """It has another form each time."""
+    bars = [f"epoch 1: {at}%|{'#' * at}{' ' * (30 - at)}| {at}/30 [00:0{at % 9}<00:20]" for at in range(30)]
+    lines = [f"{bar}{LINES[0]}" if at % 2 else bar for at, bar in enumerate(bars)]
+    assert learned_style([*lines, *LINES * 2]) is None
+
+
+def test_a_counter_or_a_time_names_no_writer() -> None:
+    """Each line has another one; the lines are of one stream."""
+    marked = [f"{at:04d}~ [00:05:{at:02d}] {line}" for at, line in enumerate(LINES * 3)]
+    assert _split(marked) == {None: [*LINES * 3]}
+
+
+def test_lines_within_something_that_cannot_be_taken_off_are_an_unread_layout() -> None:
+    """Their prefix has no single form, so that nothing is learned."""
+    lines = [
+        f"{'a b ' * (at % 3)}<{name}>' {line}" for at, line in enumerate(LINES * 5) for name in WRITERS[:1]
+    ]
+    assert not is_unread_layout([*LINES])
+    assert is_unread_layout([f"<alder>' {line}" for line in LINES])
+    assert not is_unread_layout([f"2026-11-21T00:05:01.083826Z {line}" for line in LINES])
+    assert detect_style(lines) is None
