@@ -21,6 +21,7 @@ from analyzer.model.source_kinds import Kind, kind_by_name, kind_by_opening, kin
 from analyzer.model.task_names import (
     ARCHIVE_SUFFIX,
     attempt_of,
+    counts_up,
     is_archive,
     log_of,
     natural_order,
@@ -102,7 +103,8 @@ def _with_rotated_parts(sources: Sequence[Source]) -> Iterator[Source]:
     names = {log_of(source.name) for source in sources if log_of(source.name) == _plain(source.name)}
     for source in sources:
         log = log_of(source.name)
-        rotated = source.kind is Kind.LOG and log != _plain(source.name) and log in names
+        is_part = log != _plain(source.name) and (log in names or counts_up(source.name))
+        rotated = source.kind is Kind.LOG and is_part
         yield source._replace(worker=worker_of(log, source.kind)) if rotated else source
 
 
@@ -266,4 +268,5 @@ def _natural_key(name: str) -> tuple[list[tuple[int, str]], int]:
     bare = _plain(name)
     rotated = _ROTATED.search(bare)
     base = bare[: rotated.start()] if rotated else bare
-    return natural_order(base), -int(rotated[1]) if rotated else 0
+    newest_last = 1 if counts_up(name) else -1
+    return natural_order(base), newest_last * int(rotated[1]) if rotated else 0

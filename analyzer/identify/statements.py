@@ -2,17 +2,27 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import polars as pl
 
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import attempt_of, is_kernel_log
+from analyzer.model.task_names import (
+    attempt_of,
+    is_kernel_log,
+    is_numbered,
+    log_of,
+    without_attempt,
+    without_date,
+    worker_of,
+)
 from analyzer.tables.grouping import grouped
 
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""
+_NUMBERS = re.compile(r"\d+")
 SAID_AT_START = ("tensorflow", "task", "python", "host", "num_workers", "replicas", "strategy")
 """Keys of facts that a script logs at start-up; a repetition indicates a restart."""
 _KEYS = (
@@ -53,7 +63,8 @@ Statements = Mapping[str, Sequence[Statement]]
 def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
     """Return each source with the worker and attempt that its name tells, in table order.
 
-    The number in `node13-dmesg.txt` is a host's if no other file is of such a worker.
+    The number in `node13-dmesg.txt` is a host's if no other file is of such a worker. That in `3_train.txt`
+    is one of a step if several folders have such a file, and none has it with another number.
     """
     columns = sources.select("source", "kind", "worker", "attempt")
     named = [
@@ -64,7 +75,19 @@ def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
     unknown = {
         each.name for each in named if others and each.worker not in others and _is_of_a_host(each.name)
     }
+    unknown |= _numbered_by_step([each.name for each in named if each.is_log and is_numbered(each.name)])
     return [each._replace(worker=None) if each.name in unknown else each for each in named]
+
+
+def _numbered_by_step(logs: Iterable[str]) -> set[str]:
+    """Return the logs whose number is the same in each folder that has a file with these words."""
+    groups = grouped((_NUMBERS.sub("#", PurePosixPath(log_of(log)).name), log) for log in logs)
+    found: set[str] = set()
+    for alike in groups.values():
+        folders = {without_date(without_attempt(PurePosixPath(log).parent.as_posix())) for log in alike}
+        if len({worker_of(log) for log in alike}) == 1 and len(folders) > 1:
+            found |= {*alike}
+    return found
 
 
 def _is_of_a_host(name: str) -> bool:

@@ -44,12 +44,22 @@ from analyzer.identify.statements import HOST, NamedSource, Statement, Statement
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
-from analyzer.model.task_names import Basis, in_order, is_kernel_log, is_numbered, split_task, without_attempt
+from analyzer.model.task_names import (
+    Basis,
+    in_order,
+    is_kernel_log,
+    is_numbered,
+    log_of,
+    split_task,
+    without_attempt,
+)
 from analyzer.tables.grouping import grouped
 
 _OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at")
 """Keys of facts that Slurm states of a job, not a program of itself."""
 
+_FAR = 16
+"""A number in a name that is so many times the number of logs is no index, if no log speaks of tasks."""
 _RECORDING = "recording.jsonl"
 """File that mwms-recorder writes beside the output of one process."""
 
@@ -150,7 +160,8 @@ def _without_host_numbers(
     said = {claim.worker for name in logs if (claim := claim_of([name], stated, clusters))}
     by_number = tasks.isdisjoint(numbers) and (tasks >= first or half)
     by_words = said == first != numbers and not from_one(numbers)
-    of_hosts = len(numbers) > 1 and (by_number or by_words)
+    is_far = not tasks and highest >= _FAR * max(1, len(numbers))
+    of_hosts = is_far or (len(numbers) > 1 and (by_number or by_words))
     return [each._replace(worker=None) if of_hosts and each.name in logs else each for each in sources]
 
 
@@ -302,7 +313,7 @@ def _groups(logs: Iterable[str]) -> list[list[str]]:
     """Return the logs grouped by worker: stdout and stderr of a directory, files of one stem, or attempts."""
 
     def shared(name: str) -> str:
-        path = PurePosixPath(without_attempt(name))
+        path = PurePosixPath(log_of(without_attempt(name)))
         if path.stem in {"stdout", "stderr", "out", "err", "output"}:
             return path.parent.as_posix()
         return path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()

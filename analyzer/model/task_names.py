@@ -28,6 +28,10 @@ _LIST = re.compile(r"tasks (\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?){0,4096
 _MAX_LISTED = 4_096
 """Limit for the length of one range in a list of tasks."""
 _BARE_INDEX = re.compile(r"(?:^|[-_.@])(\d{1,4})(?:[-_.]|$)")
+_STAGE = re.compile(r"^\d{1,4}[-_.](?!of|out)(?=[a-z].*[-_.]\d{1,4}$)")
+"""Regex for a number before a name that ends with another one, as in Azure's `70_driver_log_0`."""
+_OF_NOMAD = re.compile(r"(?:^|/)alloc/(?:[^/]+/)*[^/]+\.std(?:out|err)\.\d+$")
+"""Regex for a part of what Nomad keeps of a task's output; part 0 is the oldest."""
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
 _PART_OF_JOB = r"(?:worker|chief|master|ps|evaluator|rank|task|pod|node|host)(?![a-z])"
 _ATTEMPT = re.compile(
@@ -84,7 +88,8 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     named = next((task for part in parts for task in _tasks(part)), None)
     if named or kind not in {Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT}:
         return named
-    bare = _BARE_INDEX.search(PurePosixPath(name).stem) or _BARE_INDEX.search(own)
+    stem = _STAGE.sub("", PurePosixPath(name).stem)
+    bare = _BARE_INDEX.search(stem) or _BARE_INDEX.search(own)
     return f"worker:{int(bare[1])}" if bare else None
 
 
@@ -130,6 +135,11 @@ def without_attempt(name: str) -> str:
     return name[: match.start()] + name[match.end() :] if match else name
 
 
+def without_date(name: str) -> str:
+    """Return a name, in lower case, without the dates and times in it."""
+    return _DATE.sub("", name.lower())
+
+
 def without_task(name: str) -> str | None:
     """Return the words of a file's name but its task, numbers and last suffix: `bert` of `bert-worker-0.log`.
 
@@ -154,6 +164,11 @@ def log_of(name: str) -> str:
     """Return the name of a source without rotation and compression suffixes."""
     file, mark, stream = name.partition("#")
     return _PART.sub("", file) + mark + stream
+
+
+def counts_up(name: str) -> bool:
+    """Return True for a rotated part that is newer than those with lower numbers, as Nomad writes them."""
+    return _OF_NOMAD.search(name) is not None
 
 
 def in_order(tasks: Iterable[str]) -> list[str]:

@@ -1,0 +1,85 @@
+"""Numbers in the names of logs that are no index of a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from analyzer.discover import discover
+from analyzer.model.task_names import worker_of
+from analyzer.pipeline import load_tables
+from tests.rules import our_rules
+
+MakeRun = Callable[[Mapping[str, str]], Path]
+LINE = "step 1 loss 0.5\n"
+
+
+def workers_of(run: Path) -> dict[str, str | None]:
+    """Source → the worker that it is given to."""
+    sources = load_tables(discover([run]), our_rules())["sources"]
+    return dict(sources.select("source", "worker").iter_rows())
+
+
+@pytest.mark.parametrize(
+    ("name", "worker"),
+    [
+        ("azureml-logs/70_driver_log_3.txt", "worker:3"),
+        ("70_driver_log.txt", "worker:70"),
+        ("3-of-8.log", "worker:3"),
+    ],
+)
+def test_a_number_before_the_name_counts_if_none_is_behind_it(name: str, worker: str) -> None:
+    """Azure numbers the stages of a job so."""
+    assert worker_of(name) == worker
+
+
+def test_a_number_that_files_of_all_folders_share_is_one_of_a_step(make_run: MakeRun) -> None:
+    """As in the archive of a run of GitHub Actions: what sets a job up is no log of a worker."""
+    files = {f"train ({host})/{step}.txt": "ready\n" for host in "ab" for step in ("1_Set up", "9_Clean up")}
+    logs = {f"train ({host})/3_Train.txt": LINE for host in "ab"}
+    found = workers_of(make_run(files | logs))
+    assert {found[log] for log in logs} == {"worker:0", "worker:1"}
+    assert {found[file] for file in files} == {None}
+
+
+@pytest.mark.parametrize("folders", [("2026-11-24", "2026-11-25"), ("attempt-1", "attempt-2")])
+def test_days_and_attempts_have_files_of_the_same_workers(
+    make_run: MakeRun, folders: tuple[str, str]
+) -> None:
+    """Also if there is but one worker."""
+    found = workers_of(make_run({f"{folder}/out_0.log": LINE for folder in folders}))
+    assert {*found.values()} == {"worker:0"}
+
+
+def test_numbers_that_differ_within_a_folder_are_those_of_workers(make_run: MakeRun) -> None:
+    """Though each folder has the same ones."""
+    files = {f"{part}/{index}.log": LINE for part in ("fit", "eval") for index in (0, 1)}
+    found = workers_of(make_run(files))
+    assert {name: worker for name, worker in found.items() if name.startswith("fit")} == {
+        "fit/0.log": "worker:0", "fit/1.log": "worker:1",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "worker"), [("job_551.log", "worker:0"), ("out_3.log", "worker:3")])
+def test_a_number_far_above_that_of_the_logs_is_one_of_a_job(
+    make_run: MakeRun, name: str, worker: str
+) -> None:
+    """Nobody waits for 550 workers of which nothing speaks; of a few, one log may be all that is there."""
+    assert workers_of(make_run({name: LINE})) == {name: worker}
+
+
+def test_nomad_counts_the_parts_of_an_output_up(make_run: MakeRun) -> None:
+    """Each allocation has a folder of its own; the part with the highest number is the newest."""
+    steps = {0: "step 1 loss 0.5\n", 1: "step 2 loss 0.4\n"}
+    files = {f"{i}f3/alloc/logs/t.stdout.{part}": steps[part] for i in "ab" for part in (1, 0)}
+    files |= {f"{i}f3/alloc/logs/t.stderr.0": "WARNING:tensorflow:slow\n" for i in "ab"}
+    run = make_run(files)
+    found = workers_of(run)
+    assert {name[0]: worker for name, worker in found.items()} == {"a": "worker:0", "b": "worker:1"}
+    assert len({*found.values()}) == 2
+    parts = [
+        source.name for source in discover([run]).sources if "af3" in source.name and "stdout" in source.name
+    ]
+    assert parts == ["af3/alloc/logs/t.stdout.0", "af3/alloc/logs/t.stdout.1"]
