@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collectors.structured import unwrapped
 from analyzer.ingest.logs.collectors.timestamps import entry_time
+from analyzer.ingest.logs.journal_export import FIRST_FIELD, journal_entries
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, is_too_dense
 from analyzer.ingest.scan.fork_pool import ScanLog
@@ -40,6 +41,8 @@ _SEARCH = lazy_regex(rb'\s*\{[^\[]{0,400}?"hits"\s*:\s*\{[^\[]{0,200}?"hits"\s*:
 """Start of what Elasticsearch answers to a search."""
 _INSIGHTS = lazy_regex(rb'\s*\{[^\[]{0,200}"results"\s*:\s*\[\s*\[\s*\{\s*"field"\s*:')
 """Start of what `aws logs get-query-results` prints: a list of names and values for each line."""
+_BULK = lazy_regex(rb'\{"(?:index|create)":\s?\{[^\n]{0,400}\}\}\r?\n\{')
+"""Start of what Elasticsearch's bulk interface takes: a line that says what to do, before each entry."""
 _LIST_KEYS = ("events", "entries", "data")
 _CSV_COLUMNS = {
     "message": (
@@ -47,8 +50,8 @@ _CSV_COLUMNS = {
     ),
     "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]"),
     "logStreamName": (
-        "@logstream", "logstreamname", "kubernetes.pod.name", "pod_name", "podname", "pod",
-        "host.name", "host", "hostname", "computer",
+        "@logstream", "logstreamname", "kubernetes.pod.name", "pod_name", "podname", "pod", "task_name",
+        "task", "worker", "rank", "replica", "instance", "node", "host.name", "host", "hostname", "computer",
     ),
 }  # fmt: skip
 """Field of an entry → the columns, in lower case, that may hold it; the first one present does."""
@@ -100,6 +103,10 @@ def entries_of(path: Path) -> Export:
         return _oldest_first(found)
     if b"," in opening.partition(b"\n")[0] and (rows := _csv_rows(path)):
         return _oldest_first(rows)
+    if opening.startswith(FIRST_FIELD) and path.stat().st_size <= MAX_BYTES:
+        return _oldest_first([*journal_entries(path.read_bytes())])
+    if _BULK.match(opening) and path.stat().st_size <= MAX_BYTES:
+        return Export(_lines_of(path)[1::2])
     is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS))
     if not (is_answer or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
         return Export()
@@ -120,9 +127,12 @@ def _reversed_lines(path: Path) -> Export:
         return Export()
     if path.stat().st_size > MAX_BYTES:
         return Export(damage="is newest first, and too large to be turned over; export it oldest first")
+    return Export(_lines_of(path)[::-1])
+
+
+def _lines_of(path: Path) -> list[str]:
     with path.open("rb") as file:
-        lines = [line.decode("utf-8", "replace").rstrip("\n") for line in file if line.strip()]
-    return Export(lines[::-1])
+        return [line.decode("utf-8", "replace").rstrip("\n") for line in file if line.strip()]
 
 
 def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> list[SourceRows]:

@@ -232,3 +232,44 @@ timestamp: '2026-11-22T17:13:19.5Z'
     assert tables["exceptions"].select("worker", "type", "frame").rows() == [
         ("worker:1", "ValueError", "/srv/train.py:41 in main")
     ]
+
+
+def test_entries_for_the_bulk_interface_of_elasticsearch_are_read(tmp_path: Path) -> None:
+    """Each has a line before it that says what to do with it, and says itself which host it came from."""
+    entries = [
+        {
+            "@timestamp": f"2026-11-21T01:40:3{n}Z",
+            "host": {"name": f"worker-{n % 2}"},
+            "message": f"step {n} loss 0.5",
+        }
+        for n in range(1, 9)
+    ]
+    text = "".join(f'{{"index": {{"_index": "logs"}}}}\n{json.dumps(entry)}\n' for entry in entries)
+    tables = read(tmp_path, text, "bulk.ndjson")
+    assert steps(tables.copy()) == [*range(1, 9)]
+    assert set(tables["scalars"]["worker"]) == {"worker:0", "worker:1"}
+    assert not tables["records"].filter(tables["records"]["text"].str.contains("host")).height
+
+
+def test_the_journal_in_its_export_format_is_read(tmp_path: Path) -> None:
+    """A value with line breaks or control codes stands behind its length."""
+    fields = [
+        f"__CURSOR=s=1;i={n}\n__REALTIME_TIMESTAMP=17952252{n}8500000\n_HOSTNAME=gpu{n % 2}\nPRIORITY=6\n"
+        for n in range(1, 9)
+    ]
+    plain = [f"{each}MESSAGE=step {n} loss 0.5\n\n".encode() for n, each in enumerate(fields, 1)]
+    told = b"step 9 loss 0.4\nstep 10 loss 0.3"
+    coded = f"{fields[0]}MESSAGE\n".encode() + len(told).to_bytes(8, "little") + told + b"\n\n"
+    (tmp_path / "train.export").write_bytes(b"".join([*plain, coded, b"__CURSOR=s=1;i=99\nMESSA"]))
+    messages = our_rules().messages
+    tables = identify(ingest(discover([tmp_path]), [], messages), messages)
+    assert {*steps(tables)} == {*range(1, 11)}
+    assert set(tables["scalars"]["worker"]) == {"worker:0", "worker:1"}
+
+
+@pytest.mark.parametrize("column", ["task_name", "worker", "labels.rank"])
+def test_a_column_that_names_the_task_tells_the_writer(column: str, tmp_path: Path) -> None:
+    """As consoles export labels of an entry."""
+    rows = "".join(f"2026-11-21T01:40:3{n}Z,rank-{n % 2},step {n} loss 0.5\n" for n in range(1, 9))
+    tables = read(tmp_path, f"timestamp,{column},message\n{rows}", "logs.csv")
+    assert set(tables["scalars"]["worker"]) == {"worker:0", "worker:1"}

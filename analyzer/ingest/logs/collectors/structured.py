@@ -49,6 +49,8 @@ _SERVICE_KEYS = frozenset({
     "thread", "threadName", "trace", "eventId", "ingestionTime", "_p", "@version",
 })  # fmt: skip
 """Fields about the entry, not about the training."""
+_SHIPPER_KEYS = frozenset({"agent", "cloud", "data_stream", "ecs", "host", "input", "log", "service"})
+"""Objects in which Elastic's shippers say where an entry comes from."""
 _CAPTURE_KEYS = ("textPayload", "short_message", "source_type")
 """Fields that only an entry of a collector has, whose message is a line as it was printed."""
 _MAX_FIELDS, _MAX_VALUE_CHARS = 40, 200
@@ -169,7 +171,7 @@ def _planned(fields: Entry) -> str:
 def _flatten(fields: Entry, prefix: str = "") -> Iterator[tuple[str, object]]:
     for key, value in fields.items():
         if isinstance(value, dict):
-            if not prefix and key not in _SERVICE_KEYS:
+            if not prefix and key not in _SERVICE_KEYS | _SHIPPER_KEYS:
                 yield from _flatten(value, "" if key in _GROUP_KEYS else f"{key}.")
         elif (prefix or (key not in _SERVICE_KEYS and not key.startswith("_"))) and value is not None:
             yield prefix + key, value
