@@ -5,7 +5,14 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from analyzer.ingest.logs.collectors.streams import Stream, Style, below_headings, detect_style, split_streams
+from analyzer.ingest.logs.collectors.streams import (
+    Stream,
+    Style,
+    detect_style,
+    has_headings,
+    is_heading,
+    split_streams,
+)
 from analyzer.ingest.logs.exports import entries_of
 from analyzer.ingest.logs.markdown import LARGEST_PASTE, style_of_paste, unmarked
 from analyzer.ingest.logs.text import Utf8, lines
@@ -76,13 +83,13 @@ def _blocks(path: Path, budget: Budget) -> tuple[Style | None, Iterator[bytes]]:
 
 def _numbered(file_blocks: Iterable[bytes], near: set[int], style: Style | None) -> Iterator[tuple[int, str]]:
     """Yield the requested lines and, where the lines of a stream follow its heading, all headings."""
-    headings = style is below_headings
+    headings = has_headings(style)
     number = 1
     for block in file_blocks:
         count = block.count(b"\n")
         if headings or any(number <= each <= number + count for each in near):
             for at, line in enumerate(_text(block).removesuffix("\n").split("\n"), number):
-                if at in near or (headings and below_headings(line)):
+                if at in near or (headings and is_heading(style, line)):
                     yield at, line
         number += count
 

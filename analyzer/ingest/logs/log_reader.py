@@ -8,8 +8,8 @@ from itertools import chain
 
 from analyzer.ingest.logs.collectors.headings import kind_below
 from analyzer.ingest.logs.collectors.streams import (
-    below_headings,
     detect_style,
+    has_headings,
     is_unread_layout,
     split_streams,
 )
@@ -26,7 +26,7 @@ from analyzer.model.budget import Budget
 from analyzer.model.log_layout import UNREAD_LAYOUT
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import natural_order, worker_of
+from analyzer.model.task_names import is_numbered, natural_order, worker_of
 
 _MAX_DIGITS = 25
 """Maximum length of a task index; Python refuses to convert thousands of digits."""
@@ -83,7 +83,7 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     may_be_pasted = selection.bytes <= LARGEST_PASTE
     opening = _lines(first, may_be_pasted=may_be_pasted)
     style = style_of_paste(opening) if may_be_pasted else detect_style(opening)
-    if style is below_headings and len(selection.slices) > 1:
+    if has_headings(style) and len(selection.slices) > 1:
         style = None  # a heading may lie in what is left out
     by_origin: dict[str | None, list[list[tuple[int, str]]]] = {}
     for piece in selection.slices:
@@ -94,7 +94,7 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     outputs = []
     for key, chunks in sorted(by_origin.items(), key=lambda stream: natural_order(stream[0] or "")):
         output = SourceRows(_stream_source(source, key, len(by_origin)), thinned=selection.thinned)
-        kind = kind_below(key) if key and style is below_headings else Kind.LOG
+        kind = kind_below(key) if key and has_headings(style) else Kind.LOG
         if kind is Kind.LOG:
             read_stream(output, chunks, year, matcher)
             if is_unread_layout([line for _, line in chunks[0]]):
@@ -131,8 +131,10 @@ def _stream_source(source: Source, key: str | None, streams_in_all: int) -> Sour
         return source
     is_number = key.isdecimal() and len(key) < _MAX_DIGITS
     worker = f"worker:{int(key)}" if is_number else worker_of(key)
-    name = f"{source.name}#{key}" if streams_in_all > 1 else source.name
-    return source._replace(name=name, worker=worker or source.worker)
+    if streams_in_all == 1:
+        return source._replace(worker=worker or source.worker)
+    of_file = None if is_numbered(source.name) else source.worker
+    return source._replace(name=f"{source.name}#{key}", worker=worker or of_file)
 
 
 def _year(data: bytes) -> int | None:

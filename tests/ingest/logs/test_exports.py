@@ -246,7 +246,7 @@ def test_entries_for_the_bulk_interface_of_elasticsearch_are_read(tmp_path: Path
     ]
     text = "".join(f'{{"index": {{"_index": "logs"}}}}\n{json.dumps(entry)}\n' for entry in entries)
     tables = read(tmp_path, text, "bulk.ndjson")
-    assert steps(tables.copy()) == [*range(1, 9)]
+    assert steps(tables) == [*range(1, 9)]
     assert set(tables["scalars"]["worker"]) == {"worker:0", "worker:1"}
     assert not tables["records"].filter(tables["records"]["text"].str.contains("host")).height
 

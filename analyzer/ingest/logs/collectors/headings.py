@@ -1,11 +1,13 @@
 """Headings between the logs of several workers that somebody put into one file.
 
 A heading is a line of its own: a title such as `### node B (worker 1)` or `worker 1:`, the `==> file <==` of
-`tail`, or a shell command such as `$ kubectl logs job-worker-1`.
+`tail`, the container of YARN, a shell command such as `$ kubectl logs job-worker-1`, or a name between two
+rules.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from analyzer.model.source_kinds import Kind, kind_by_name
@@ -35,6 +37,11 @@ _TITLES = tuple(
     )
 )
 _OF_TAIL = re.compile(r"==> (?P<path>/?(?:[\w.@+-]+/)*[\w.@+-]+\.(?:log|out|err|txt)) <==$")
+_OF_YARN = re.compile(r"Container: container_(?:\w+_)?(?P<number>\d{6,}) on (?P<host>[\w.-]+?)(?:_\d+)?$")
+"""Regex for the heading of a container in the aggregated logs of YARN."""
+_RULE = re.compile(r"-{8,}\s*$")
+_NODES = re.compile(r"[A-Za-z0-9][\w.\[\],-]{0,99}(?: \(\d+\))?$")
+"""Regex for a node or a set of nodes, with its size, as `dshbak -c` and `clush -b` print it."""
 _PROMPT = re.compile(
     r"(?P<prompt>[^$%#|=\"']{0,40}+)(?:[$%]|(?<=[~/\w])#) (?P<command>[a-z][\w.-]* .*|[a-z]\w*)$"
 )
@@ -68,7 +75,12 @@ def stream_below(line: str) -> str | None:
 
 
 def _file_of(line: str) -> str:
-    """Return folder and name, without suffix, of the file in a heading of `tail`; else an empty text."""
+    """Return folder and name, without suffix, of the file in a heading of `tail`; else an empty text.
+
+    For a container of YARN, return the host and the number of the container.
+    """
+    if container := _OF_YARN.match(line):
+        return f"{container['host']}/container_{container['number']}"
     path = PurePosixPath(found["path"]) if (found := _OF_TAIL.match(line)) else None
     return f"{path.parent.name}/{path.stem}".lstrip("/") if path else ""
 
@@ -96,6 +108,14 @@ def _output_name(command: re.Match[str], task: str) -> str:
 def name_several_streams(lines: Iterable[str]) -> bool:
     """Return True if the lines contain headings that name two or more different streams."""
     return len(set(filter(None, map(stream_below, lines)))) > 1
+
+
+def names_between_rules(lines: Sequence[str]) -> frozenset[str]:
+    """Return the lines that are a name of nodes between two lines of dashes; none if there is but one."""
+    rules = [at for at, line in enumerate(lines) if line.startswith("--------") and _RULE.match(line)]
+    between = (lines[at + 1].strip() for at, below in pairwise(rules) if below == at + 2)
+    names = frozenset(line for line in between if _NODES.match(line))
+    return names if len(names) > 1 else frozenset()
 
 
 def _named(text: str) -> str:

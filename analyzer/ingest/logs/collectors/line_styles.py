@@ -19,6 +19,8 @@ class CollectedLine(NamedTuple):
     """Time of printing as text, empty if the prefix has none."""
     covers_below: bool = False
     """True if the lines without a prefix below have the same origin, up to one that begins with a date."""
+    follows: bool = False
+    """True if the origin is that of the line above, whatever `key` is."""
 
 
 def regex_style(*expressions: str) -> Callable[[str], CollectedLine | None]:

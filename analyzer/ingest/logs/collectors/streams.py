@@ -5,13 +5,17 @@ are removed and the file is split into one stream per origin; every line keeps i
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
 from analyzer.ingest.logs.collectors import structured
-from analyzer.ingest.logs.collectors.headings import name_several_streams, stream_below
+from analyzer.ingest.logs.collectors.headings import (
+    name_several_streams,
+    names_between_rules,
+    stream_below,
+)
 from analyzer.ingest.logs.collectors.learned import has_unread_prefix, learned_style
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine
 from analyzer.ingest.logs.collectors.styles import (
@@ -19,6 +23,7 @@ from analyzer.ingest.logs.collectors.styles import (
     ONLY_IN_TURN,
     STYLES,
     TIMES,
+    ansible_result,
     bar_line,
     docker_line,
     has_line_break,
@@ -61,18 +66,63 @@ Style = Callable[[str], CollectedLine | None]
 """Parses one line of a collector's format; None for a line without that prefix."""
 
 
-def detect_style(lines: Iterable[str]) -> Style | None:
+class Sections:
+    """A style of files with headings, between which lines may have a prefix that names no writer."""
+
+    def __init__(self, heading: Style, inner: Style | None) -> None:
+        """Take a parser of headings, and one of the lines below them."""
+        self._heading, self._inner = heading, inner
+
+    def __call__(self, line: str) -> CollectedLine | None:
+        """Parse one line; what is below a heading has its origin."""
+        if found := self._heading(line):
+            return found
+        below = self._inner(line) if self._inner else None
+        return below and below._replace(follows=True)
+
+
+def detect_style(lines: Sequence[str]) -> Style | None:
     """Return the collector style of a file, judged by its first lines; None if there is none.
 
     A prefix that no style knows is learned from the lines that TensorFlow began.
     """
-    sample = list(islice((_without_colours(line) for line in lines if _may_be_marked(line)), _SAMPLE_LINES))
-    if style := _detected(sample):
-        return _with_learned(style, sample)
-    if name_several_streams(sample):
-        return below_headings
+    marked = (_without_colours(line) for line in lines if _may_be_marked(line))
+    sample = list(islice(marked, _SAMPLE_LINES))
+    style = _detected(sample)
+    if style:
+        style = _with_learned(style, sample)
+    if style is None or _names_nobody(style, sample):
+        heading = _heading_style(lines, sample)
+        if heading:
+            return Sections(heading, style) if style or heading is not below_headings else heading
+    if style:
+        return style
     learned = learned_style(sample)
     return _with_known(learned, sample) if learned else None
+
+
+def has_headings(style: Style | None) -> bool:
+    """Return True if a line of this style may be of the stream that a line far above it names."""
+    return style is below_headings or isinstance(style, Sections)
+
+
+def is_heading(style: Style | None, line: str) -> bool:
+    """Return True if a line is a heading in this style, which `has_headings`."""
+    found = style(line) if style else None
+    return found is not None and not found.follows
+
+
+def _heading_style(lines: Sequence[str], sample: Sequence[str]) -> Style | None:
+    """Return a parser of headings if they name several streams; else None."""
+    if name_several_streams(sample):
+        return below_headings
+    names = names_between_rules(lines)
+    return (lambda line: CollectedLine(line, "") if line in names else None) if names else None
+
+
+def _names_nobody(style: Style, sample: Sequence[str]) -> bool:
+    """Return True if the prefixes of a style, such as times, tell no writers apart."""
+    return not any(collected.key for line in sample if (collected := style(line)))
 
 
 def is_unread_layout(lines: Sequence[str]) -> bool:
@@ -189,7 +239,7 @@ def _is_stamped_by_nobody_else(text: str) -> bool:
 
 
 def _share_needed(style: Style) -> float:
-    if style is replica_exit:
+    if style in {replica_exit, ansible_result}:
         return 0.0
     return _MIN_EMBEDDED_SHARE if style in EMBEDDED_STYLES else _MIN_MARKED_SHARE
 
@@ -223,7 +273,9 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
         if line.startswith(_OF_SLURM):
             key = None
         marked = style(_without_colours(line)) if style else None
-        if marked:
+        if marked and marked.follows:
+            marked = marked._replace(key=key)
+        elif marked:
             key = marked.key if marked.covers_below or style not in EMBEDDED_STYLES else None
         elif style in EMBEDDED_STYLES and line[:4].isdigit():
             key = None

@@ -170,6 +170,24 @@ replica_exit = regex_style(
     r"(?P<text>(?P<covers_below>The replica) (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
 )
 """AI Platform's report of a failed replica; the traceback below it belongs to the same replica."""
+_OF_ANSIBLE = re.compile(
+    r"(?:ok|changed|fatal|failed): \[(?P<key>[\w.-]+)(?: -> [^\]]+)?\](?: \(item=[^)]*\))?"
+    r"(?:: [A-Z]+!)? => (?P<result>\{.*\})$"
+)
+
+
+def ansible_result(line: str) -> CollectedLine | None:
+    """Parse the result of a task that Ansible ran on a host: all lines of its output are in one."""
+    if not (match := _OF_ANSIBLE.match(line)):
+        return None
+    try:
+        result = json.loads(match["result"])
+    except (ValueError, RecursionError):
+        return None
+    printed = [result[key] for key in ("stdout", "stderr") if isinstance(result.get(key), str)]
+    return CollectedLine(match["key"], storable("\n".join(filter(None, printed)))) if printed else None
+
+
 _stamped = regex_style(_STAMPED)
 bar_line = regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$")
 """Parses `   | text`, as a supervisor prints the lines of its child; rows of a table end with a bar, too."""
@@ -197,6 +215,7 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
     ),
     regex_style(rf"\[(?P<time>{_ISO_TIME})\] {_AIRFLOW}", rf"\[[\d-]+, [\d:]+ \w+\] {_AIRFLOW}"): (".py:",),
     replica_exit: ("The replica",),
+    ansible_result: ("] => {", "! => {"),
     regex_style(_DETERMINED): ("[rank=",),
 }
 """Styles that only some lines have: Ray, mpirun, tasks in brackets or before a colon, docker compose,
