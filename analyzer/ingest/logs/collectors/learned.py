@@ -41,7 +41,11 @@ _MARKED, _NEARLY_ALL = 0.9, 0.98
 _MIN_MARKED_AMONG_NOTES = 0.25
 """Share of lines with the prefix that suffices if the prefix has brackets or other marks."""
 _MAX_WRITERS = 512
-_TIME = re.compile(r"(?=.*\d)[\d:.,TZ+/-]*(?:\d[:/-]\d|\d{9})[\d:.,TZ+/-]*")
+_MAX_ONCE = 16
+"""Writers whose logs may follow each other; more words of which each stands in one block are a time."""
+_TIME = re.compile(
+    r"(?!\d+(?:\.\d+){3}(?!\d))(?=.*\d)[\d:.,TZ+/-]*(?:\d[:/-]\d|\d{9})[\d:.,TZ+/-]*|.*(?<!\d)\d\d:\d\d:\d\d(?!\d).*|[+-]\d\d:?\d\d"
+)
 _DATE_WORDS = re.compile(
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|UTC|GMT|[AP]M"
 )
@@ -82,7 +86,7 @@ def learned_style(lines: Sequence[str]) -> Style | None:
         expression = _expression(form, end)
         marked = [match for line in lines if (match := expression.match(line))]
         key = _key_of(marked)
-        if key is None and end < len(form.parts):
+        if not key and end < len(form.parts):
             continue
         share = len(marked) / len(lines)
         if best is None or share > best[0]:
@@ -171,14 +175,27 @@ def _is_time(word: str) -> bool:
     return _TIME.fullmatch(word) is not None or _DATE_WORDS.fullmatch(word) is not None
 
 
-def _key_of(marked: Sequence[re.Match[str]]) -> int | None:
-    """Return the number of the word that tells who wrote a line; None if no word does."""
-    found = []
-    for group in range(2, marked[0].re.groups) if marked else ():
-        values = [match[group] for match in marked]
-        if (rank := _rank_of_key(values)) is not None:
-            found.append((*rank, -group))
-    return -max(found)[-1] if found else None
+def _key_of(marked: Sequence[re.Match[str]]) -> Sequence[int]:
+    """Return the numbers of the words that tell who wrote a line: a name, and a number of a process there."""
+    groups = range(2, marked[0].re.groups) if marked else ()
+    words = {group: [match[group] for match in marked] for group in groups}
+    ranked = {group: rank for group, values in words.items() if (rank := _rank_of_key(values)) is not None}
+    if not ranked:
+        return ()
+    name = max(ranked, key=lambda group: (ranked[group], -group))
+    names_tasks, *_ = ranked[name]
+    numbers = [
+        group for group in ranked if not names_tasks and group != name and _counts_processes(words[group])
+    ]
+    pairs = {group: {*zip(words[name], words[group], strict=True)} for group in numbers}
+    return (name, *[group for group in numbers if len(pairs[group]) > len({*words[name]})][:1])
+
+
+def _counts_processes(values: Sequence[str]) -> bool:
+    """Return True if the words are numbers from 0 or from 1 without a gap, as of the processes on a host."""
+    numbers = {int(value) for value in values if value.isdecimal() and len(value) < 4}
+    counted = {*range(min(numbers, default=0), min(numbers, default=0) + len({*values}))}
+    return numbers == counted and min(numbers, default=2) < 2
 
 
 def _rank_of_key(values: Sequence[str]) -> tuple[bool, bool, int] | None:
@@ -191,19 +208,23 @@ def _rank_of_key(values: Sequence[str]) -> tuple[bool, bool, int] | None:
         return None
     if len(distinct) < 2:
         return (True, True, 1) if names_tasks else None
+    turns = 1 + sum(before != after for before, after in pairwise(values))
+    if turns == len(distinct) > _MAX_ONCE:
+        return None
     grows = is_number and all(len(b) > len(a) or (len(b) == len(a) and b >= a) for a, b in pairwise(values))
     if grows or 2 * len(distinct) > len(values) or len(distinct) > _MAX_WRITERS:
         return None
     return names_tasks, not is_number, len(distinct)
 
 
-def _style(expression: re.Pattern[str], key: int | None) -> Style:
+def _style(expression: re.Pattern[str], key: Sequence[int]) -> Style:
     def read(line: str) -> CollectedLine | None:
         if not (match := expression.match(line)):
             return None
         stamp = _STAMP.search(match["prefix"])
         time = stamp[0].replace(",", ".") if stamp else ""
-        return CollectedLine(match[key] if key else None, _unquoted(match["text"] or ""), timestamp=time)
+        writer = ":".join(match[group] for group in key) or None
+        return CollectedLine(writer, _unquoted(match["text"] or ""), timestamp=time)
 
     return read
 

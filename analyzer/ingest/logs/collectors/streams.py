@@ -136,22 +136,23 @@ def _with_learned(style: Style, sample: Sequence[str]) -> Style:
     if not has_unread_prefix(texts):
         return style
     learned = learned_style(texts)
-    return _behind(style, learned) if learned else learned_style(sample) or style
+    return _in_front_of(style, learned) if learned else learned_style(sample) or style
 
 
 def _with_known(learned: Style, sample: Sequence[str]) -> Style:
     """Return a learned style, followed by the known one of what it leaves, if there is one."""
     texts = [collected.text for line in sample if (collected := learned(line))]
     inner = _detected([text for text in texts if text.strip()], behind_time=True)
-    if inner is None:
-        return learned
+    return _in_front_of(learned, inner) if inner else learned
+
+
+def _in_front_of(first: Style, second: Style) -> Style:
+    """Return a style like `_behind`, with the writer that the first prefix names, if it names one."""
+    both = _behind(first, second)
 
     def read(line: str) -> CollectedLine | None:
-        outer = learned(line)
-        found = inner(outer.text) if outer else None
-        if outer is None or found is None:
-            return outer
-        return found._replace(key=outer.key or found.key, timestamp=found.timestamp or outer.timestamp)
+        found, outer = both(line), first(line)
+        return found._replace(key=outer.key or found.key) if found and outer else found
 
     return read
 

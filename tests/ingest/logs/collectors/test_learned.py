@@ -119,3 +119,38 @@ def test_lines_within_something_that_cannot_be_taken_off_are_an_unread_layout() 
     assert is_unread_layout([f"<alder>' {line}" for line in LINES])
     assert not is_unread_layout([f"2026-11-21T00:05:01.083826Z {line}" for line in LINES])
     assert detect_style(lines) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "names"),
+    [
+        ("[{}][{}] ", ["ash:0", "ash:1", "elm:0", "elm:1"]),
+        ("{} pid={} > ", ["ash:0", "ash:1", "elm:0", "elm:1"]),
+        ("[worker-{1}] ({0}) ", ["worker-0", "worker-1"]),
+    ],
+)
+def test_the_number_of_a_process_on_its_host_belongs_to_the_name(before: str, names: list[str]) -> None:
+    """Unless a word names the task."""
+    marked = [before.format(host, n) + line for line in LINES * 3 for host in ("ash", "elm") for n in (0, 1)]
+    assert sorted(filter(None, _split(marked))) == names
+
+
+def test_the_process_id_of_a_host_is_no_other_writer() -> None:
+    """A restarted process has another one."""
+    pids = {0: 4711, 1: 5003}
+    marked = [
+        f"{{{host}}} {pids[again]}~ {line}"
+        for again in (0, 1)
+        for line in LINES * 2
+        for host in ("ash", "elm")
+    ]
+    assert sorted(filter(None, _split(marked))) == ["ash", "elm"]
+
+
+@pytest.mark.parametrize(
+    "time", ["21/Nov/2026:00:05:{:02d} +0000", "Sat Nov 21 00:05:{:02d} 2026", "1795224{:03d}.5"]
+)
+def test_a_time_is_no_writer_though_some_lines_share_it(time: str) -> None:
+    """However it is written."""
+    marked = [f"[{time.format(at // 3)}] {line}" for at, line in enumerate(LINES * 4)]
+    assert {*_split(marked)} == {None}
