@@ -41,6 +41,9 @@ _MARKED, _NEARLY_ALL = 0.9, 0.98
 _MIN_MARKED_AMONG_NOTES = 0.25
 """Share of lines with the prefix that suffices if the prefix has brackets or other marks."""
 _MAX_WRITERS = 512
+_MAX_DIGITS = 25
+_FEW_RANKS = 4
+"""Ranks that may take turns in their order for a while."""
 _MAX_ONCE = 16
 """Writers whose logs may follow each other; more words of which each stands in one block are a time."""
 _TIME = re.compile(
@@ -198,6 +201,12 @@ def _counts_processes(values: Sequence[str]) -> bool:
     return numbers == counted and min(numbers, default=2) < 2
 
 
+def counts_lines(numbers: Sequence[int]) -> bool:
+    """Return True if numbers are a counter of lines, which begins anew now and then."""
+    rising = sum(after in {before + 1, 0, 1} for before, after in pairwise(numbers))
+    return len({*numbers}) > _FEW_RANKS and rising >= _MIN_SHARE * (len(numbers) - 1)
+
+
 def _rank_of_key(values: Sequence[str]) -> tuple[bool, bool, int] | None:
     """Return how well words tell the writers apart; None for times, levels, counters and constants."""
     distinct = {*values}
@@ -211,8 +220,9 @@ def _rank_of_key(values: Sequence[str]) -> tuple[bool, bool, int] | None:
     turns = 1 + sum(before != after for before, after in pairwise(values))
     if turns == len(distinct) > _MAX_ONCE:
         return None
-    grows = is_number and all(len(b) > len(a) or (len(b) == len(a) and b >= a) for a, b in pairwise(values))
-    if grows or 2 * len(distinct) > len(values) or len(distinct) > _MAX_WRITERS:
+    numbers = [int(value) for value in values if is_number and len(value) < _MAX_DIGITS]
+    is_counter = bool(numbers) and (counts_lines(numbers) or all(a <= b for a, b in pairwise(numbers)))
+    if is_counter or 2 * len(distinct) > len(values) or len(distinct) > _MAX_WRITERS:
         return None
     return names_tasks, not is_number, len(distinct)
 

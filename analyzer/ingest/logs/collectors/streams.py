@@ -16,7 +16,7 @@ from analyzer.ingest.logs.collectors.headings import (
     names_between_rules,
     stream_below,
 )
-from analyzer.ingest.logs.collectors.learned import has_unread_prefix, learned_style
+from analyzer.ingest.logs.collectors.learned import counts_lines, has_unread_prefix, learned_style
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine
 from analyzer.ingest.logs.collectors.styles import (
     EMBEDDED_STYLES,
@@ -229,7 +229,8 @@ def _plausible(style: Style, lines: Sequence[str]) -> bool:
         return True
     keys = [collected.key or "" for line in lines if (collected := style(line))]
     if style is rank_in_brackets:
-        return any(int(later) < int(key) for key, later in pairwise(keys))
+        numbers = [int(key) for key in keys]
+        return any(later < each for each, later in pairwise(numbers)) and not counts_lines(numbers)
     return len({*keys}) < sum(later != key for key, later in pairwise(keys)) + 1
 
 

@@ -154,3 +154,11 @@ def test_a_time_is_no_writer_though_some_lines_share_it(time: str) -> None:
     """However it is written."""
     marked = [f"[{time.format(at // 3)}] {line}" for at, line in enumerate(LINES * 4)]
     assert {*_split(marked)} == {None}
+
+
+def test_a_counter_that_begins_anew_now_and_then_is_no_rank() -> None:
+    """As Fluent Bit numbers the records of each chunk."""
+    quoted = [line.replace('"', '\\"') for line in LINES * 3]
+    marked = [f'{name}.log: {{"log"=>"{line}"}}' for line in quoted for name in WRITERS]
+    numbered = [f"[{at % 7}] {line}" for at, line in enumerate(marked)]
+    assert _split(numbered) == {f"{name}.log": [*LINES * 3] for name in WRITERS}
