@@ -17,7 +17,7 @@ _ROLES = {
     "rank": "worker", "task": "worker", "node": "worker", "replica": "worker", "algo": "worker",
     "host": "worker", "process": "worker", "proc": "worker",
 }  # fmt: skip
-_TASK = re.compile(r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z])")
+_TASK = re.compile(r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z\d])")
 _DATE = re.compile(
     r"(?<!\d)(?:(?:19|20)\d\d(?P<between>[-_.]?)(?:0\d|1[0-2])(?P=between)[0-3]\d|[0-3]\d[-_.][01]\d[-_.]20\d\d)"
     r"(?:[-_.t ]+[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?)?(?!\d)"

@@ -35,6 +35,11 @@ def test_a_number_before_the_name_counts_if_none_is_behind_it(name: str, worker:
     assert worker_of(name) == worker
 
 
+def test_the_first_digits_of_an_identifier_are_no_index() -> None:
+    """Ray names the output of its workers by their identifiers; 4101 is the process."""
+    assert worker_of("logs/worker-96a41c20-01000000.out") is None
+
+
 def test_a_number_that_files_of_all_folders_share_is_one_of_a_step(make_run: MakeRun) -> None:
     """As in the archive of a run of GitHub Actions: what sets a job up is no log of a worker."""
     files = {f"train ({host})/{step}.txt": "ready\n" for host in "ab" for step in ("1_Set up", "9_Clean up")}

@@ -48,10 +48,12 @@ _CSV_COLUMNS = {
     "message": (
         "@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content",
     ),
-    "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]"),
+    "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]",
+        "_messagetime"),
     "logStreamName": (
         "@logstream", "logstreamname", "kubernetes.pod.name", "pod_name", "podname", "pod", "task_name",
-        "task", "worker", "rank", "replica", "instance", "node", "host.name", "host", "hostname", "computer",
+        "task", "worker", "rank", "replica", "instance", "node", "host.name", "host", "hostname",
+        "_sourcehost", "computer",
     ),
 }  # fmt: skip
 """Field of an entry → the columns, in lower case, that may hold it; the first one present does."""

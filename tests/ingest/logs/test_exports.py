@@ -273,3 +273,66 @@ def test_a_column_that_names_the_task_tells_the_writer(column: str, tmp_path: Pa
     rows = "".join(f"2026-11-21T01:40:3{n}Z,rank-{n % 2},step {n} loss 0.5\n" for n in range(1, 9))
     tables = read(tmp_path, f"timestamp,{column},message\n{rows}", "logs.csv")
     assert set(tables["scalars"]["worker"]) == {"worker:0", "worker:1"}
+
+
+def test_the_half_of_the_day_counts(tmp_path: Path) -> None:
+    """As the console of Azure shows times, newest first."""
+    times = ["01:40:31.250 PM", "12:40:31.250 PM", "11:40:31.250 AM", "12:40:31.250 AM"]
+    rows = [
+        f'"11/21/2026, {time}",rank-0,step {n} loss 0.5' for n, time in zip((4, 3, 2, 1), times, strict=True)
+    ]
+    tables = read(tmp_path, "\n".join(["TimeGenerated [UTC],PodName,LogMessage", *rows]) + "\n", "logs.csv")
+    assert steps(tables) == [1, 2, 3, 4]
+    found = tables["scalars"].filter(tables["scalars"]["tag"] == "step").sort("line")["time"].to_list()
+    assert [time - found[0] for time in found] == [0, 11 * 3600, 12 * 3600, 13 * 3600]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "insertId,labels.compute.googleapis.com/resource_name,resource.labels.pod_name,textPayload,timestamp",
+        "_messagetime,_sourcehost,_sourcecategory,_raw,x",
+    ],
+)
+def test_columns_of_consoles_are_known(header: str, tmp_path: Path) -> None:
+    """Google's have slashes in their names; Sumo Logic's begin with an underscore."""
+    names = header.split(",")
+    told = {"textPayload": "step {} loss 0.5", "_raw": "step {} loss 0.5", "_sourcehost": "rank-1"}
+    told |= {"resource.labels.pod_name": "rank-1", "timestamp": "2026-11-21T01:40:3{}Z"}
+    told |= {"_messagetime": "11/21/2026 01:40:3{}.250 +0000"}
+    rows = [",".join(told.get(name, "x") for name in names).replace("{}", str(n)) for n in (3, 2, 1)]
+    (tmp_path / "download.csv").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    messages = our_rules().messages
+    tables = identify(ingest(discover([tmp_path]), [], messages), messages)
+    assert steps(tables) == [1, 2, 3]
+    assert {*tables["scalars"]["worker"]} == {"worker:1"}
+
+
+def test_records_of_open_telemetry_are_a_log(tmp_path: Path) -> None:
+    """The line is a value deep within; the name of the host stands before it."""
+    lines = [
+        "2026-11-21 00:05:01.083826: I tensorflow/core/util/port.cc:113] oneDNN is on.",
+        "step 5 loss 0.5",
+    ]
+    entries = [
+        {
+            "resourceLogs": [
+                {
+                    "resource": {
+                        "attributes": [{"key": "host.name", "value": {"stringValue": f"rank-{rank}"}}]
+                    },
+                    "scopeLogs": [
+                        {"logRecords": [{"timeUnixNano": "17952252", "body": {"stringValue": line}}]}
+                    ],
+                }
+            ]
+        }
+        for line in lines * 3
+        for rank in (0, 1)
+    ]
+    (tmp_path / "otel.json").write_text(
+        "".join(f"{json.dumps(each)}\n" for each in entries), encoding="utf-8"
+    )
+    messages = our_rules().messages
+    tables = identify(ingest(discover([tmp_path]), [], messages), messages)
+    assert set(tables["scalars"]["worker"]) == {"worker:0", "worker:1"}

@@ -39,6 +39,8 @@ _TITLES = tuple(
 _OF_TAIL = re.compile(r"==> (?P<path>/?(?:[\w.@+-]+/)*[\w.@+-]+\.(?:log|out|err|txt)) <==$")
 _OF_YARN = re.compile(r"Container: container_(?:\w+_)?(?P<number>\d{6,}) on (?P<host>[\w.-]+?)(?:_\d+)?$")
 """Regex for the heading of a container in the aggregated logs of YARN."""
+_OF_PSSH = re.compile(r"\[\d+\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<host>[\w.@:-]+)(?: .*)?$")
+"""Regex for the line that `pssh -i` prints before the output of a host."""
 _RULE = re.compile(r"-{8,}\s*$")
 _NODES = re.compile(r"[A-Za-z0-9][\w.\[\],-]{0,99}(?: \(\d+\))?$")
 """Regex for a node or a set of nodes, with its size, as `dshbak -c` and `clush -b` print it."""
@@ -68,19 +70,24 @@ def stream_below(line: str) -> str | None:
         return _output_name(command, _named(line))
     if asked:
         return _named(line) or None
+    if named := _named_by_tool(line):
+        return named
     if len(line.split()) > _MAX_WORDS:
         return None
     title = next(filter(None, (each.match(line) for each in _TITLES)), None)
     return (title and _named(next(filter(None, title.groups())))) or _file_of(line) or None
 
 
-def _file_of(line: str) -> str:
-    """Return folder and name, without suffix, of the file in a heading of `tail`; else an empty text.
-
-    For a container of YARN, return the host and the number of the container.
-    """
+def _named_by_tool(line: str) -> str:
+    """Return the host in a heading of pssh, host and container in one of YARN; else an empty text."""
     if container := _OF_YARN.match(line):
         return f"{container['host']}/container_{container['number']}"
+    host = _OF_PSSH.match(line)
+    return host["host"] if host else ""
+
+
+def _file_of(line: str) -> str:
+    """Return folder and name, without suffix, of the file in a heading of `tail`; else an empty text."""
     path = PurePosixPath(found["path"]) if (found := _OF_TAIL.match(line)) else None
     return f"{path.parent.name}/{path.stem}".lstrip("/") if path else ""
 

@@ -108,6 +108,11 @@ def _ends(form: Sequence[str]) -> Iterator[int]:
         yield from (end for end in range(len(form) - 1, 0, -1) if form[end - 1] == " ")
 
 
+def begins_own_line(text: str) -> bool:
+    """Return True if a text is a line that TensorFlow or Python began."""
+    return _OWN_BEGINNING.match(text) is not None
+
+
 def has_unread_prefix(lines: Sequence[str]) -> bool:
     """Return True if more than a time stands before most of TensorFlow's lines, in one form."""
     form = _form_of_most(lines)
@@ -169,6 +174,8 @@ def _word(values: AbstractSet[str]) -> str:
     for known, expression in _SAID_OF_ALL:
         if values <= known:
             return expression
+    if all(value.isdecimal() for value in values):
+        return r"\d+"
     if all(map(_is_time, values)):
         return _WORD
     return "|".join(re.escape(value) for value in sorted(values, key=len, reverse=True))

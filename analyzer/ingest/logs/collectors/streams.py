@@ -18,8 +18,10 @@ from analyzer.ingest.logs.collectors.headings import (
 )
 from analyzer.ingest.logs.collectors.learned import counts_lines, has_unread_prefix, learned_style
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine
+from analyzer.ingest.logs.collectors.shippers import without_added_fields
 from analyzer.ingest.logs.collectors.styles import (
     EMBEDDED_STYLES,
+    OF_JSON,
     ONLY_IN_TURN,
     STYLES,
     TIMES,
@@ -43,6 +45,8 @@ _MIN_EMBEDDED_SHARE = 0.2
 _SAMPLE_LINES = 400
 _MIN_LINES = 2
 """Lines with a prefix that a file of its style has at least."""
+_MIN_FOR_RETURNS = 12
+"""Lines with a prefix from which on each writer must have written two of them on average."""
 _OF_SLURM = ("srun: ", "slurmstepd: ")
 
 
@@ -172,6 +176,8 @@ def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | No
         elif _plausible(style, marked):
             if style is json_line and _is_docker(marked):
                 return docker_line
+            if style in OF_JSON:
+                style = without_added_fields(style, marked)
             return _behind(style, bar_line) if _has_bars_behind(style, marked) else style
     return None
 
@@ -224,10 +230,12 @@ def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
 
 
 def _plausible(style: Style, lines: Sequence[str]) -> bool:
-    """Return False if the prefixes may name no writers: those take turns, numbers of steps only grow."""
+    """Return False if the prefixes may name no writers: those come back, and numbers of steps only grow."""
+    keys = [collected.key or "" for line in lines if (collected := style(line))]
+    if len(keys) >= _MIN_FOR_RETURNS and 2 * len({*keys}) > len(keys):
+        return False
     if style not in ONLY_IN_TURN:
         return True
-    keys = [collected.key or "" for line in lines if (collected := style(line))]
     if style is rank_in_brackets:
         numbers = [int(key) for key in keys]
         return any(later < each for each, later in pairwise(numbers)) and not counts_lines(numbers)

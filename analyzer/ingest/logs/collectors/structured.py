@@ -34,14 +34,14 @@ _EXCEPTION_KEYS = frozenset(
     {"exc_info", "exception", "exc_text", "stack_trace", "stacktrace", "traceback", "error.stack_trace"}
 )
 _TRACEBACK = "Traceback (most recent call last)"
-_PAYLOAD_KEYS = ("jsonPayload", "record")
+PAYLOAD_KEYS = ("jsonPayload", "record")
 """Cloud Logging's and loguru's name for the object that holds the program's own fields."""
 _ENVELOPE_KEYS = ("attributes", "result")
 """Datadog's and Splunk's name for the object that holds an event."""
 _GROUP_KEYS = frozenset({"extra", "fields", "context", "data", "metrics", "error", "jsonPayload"})
 """Objects whose members count as fields of the entry itself."""
 _SERVICE_KEYS = frozenset({
-    *MESSAGE_KEYS, *LEVEL_KEYS, *TIME_KEYS, *_LOGGER_KEYS, *_EXCEPTION_KEYS, *_PAYLOAD_KEYS,
+    *MESSAGE_KEYS, *LEVEL_KEYS, *TIME_KEYS, *_LOGGER_KEYS, *_EXCEPTION_KEYS, *PAYLOAD_KEYS,
     "args", "caller", "container", "elapsed", "file", "filename", "func_name", "funcName", "function",
     "insertId", "kubernetes", "labels", "levelno", "line", "lineno", "logName", "logStream", "logStreamName",
     "logtag", "module", "msecs", "namespace", "operation", "pathname", "pod", "process", "processName",
@@ -53,6 +53,10 @@ _SHIPPER_KEYS = frozenset({"agent", "cloud", "data_stream", "ecs", "host", "inpu
 """Objects in which Elastic's shippers say where an entry comes from."""
 _CAPTURE_KEYS = ("textPayload", "short_message", "source_type")
 """Fields that only an entry of a collector has, whose message is a line as it was printed."""
+SAID_KEYS = frozenset(
+    {*MESSAGE_KEYS, *TIME_KEYS, *_EXCEPTION_KEYS, *PAYLOAD_KEYS, "resource", *_CAPTURE_KEYS}
+)
+"""Fields with an entry's message, time or exception, or which tell that its message was captured."""
 _MAX_FIELDS, _MAX_VALUE_CHARS = 40, 200
 _LOGGER_NAME = re.compile(r"[A-Za-z_][\w.]*$")
 _ENDS = re.compile(r"(?i)(?<![a-z])(?:end|done|finish|complete)")
@@ -102,7 +106,7 @@ def is_log_entry(entry: Entry) -> bool:
 
 def payload(entry: Entry) -> Entry:
     """Return the object with the program's own fields: a nested one, or the entry itself."""
-    return next((entry[key] for key in _PAYLOAD_KEYS if isinstance(entry.get(key), dict)), entry)
+    return next((entry[key] for key in PAYLOAD_KEYS if isinstance(entry.get(key), dict)), entry)
 
 
 def render(entry: Entry) -> str:
@@ -125,6 +129,11 @@ def _is_captured(entry: Entry, own: Entry) -> bool:
     resource = entry.get("resource")
     of_job = isinstance(resource, dict) and resource.get("type") == "ml_job" and own is not entry
     return of_job or any(isinstance(entry.get(key), str) for key in _CAPTURE_KEYS)
+
+
+def message(entry: Entry) -> str:
+    """Return the message of an entry, empty if it has none."""
+    return _message(payload(entry)) or _message(entry)
 
 
 def _message(fields: Entry) -> str:

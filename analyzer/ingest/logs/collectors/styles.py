@@ -140,6 +140,8 @@ _TASK_IN_BRACKETS = (
 _SERVICE = r"(?:[a-z0-9][\w.-]*[-_])?(?:worker|chief|ps|evaluator)[-_.]?\d{1,4}(?:[-_]\d{1,4})?"
 """Regex for a service of docker compose that is named after a task, perhaps with a replica's number."""
 _EXITED = r"exited with code \d{1,3}(?: \(restarting\))?"
+_GREP = r"(?P<key>(?:[\w.@+-]+/)*[\w.@+-]*\.(?:log|out|err|txt|stdout|stderr)):(?:\d+[:-])?(?P<text>.*)$"
+"""Regex for a line of a file as `grep -rn` prints it."""
 _NAMED_WRITER = (
     rf"(?P<time>{_ISO_TIME}) (?P<key>[A-Za-z][\w.:/-]*?\d{{1,5}}(?:/[\w-]+)?):? "
     r"(?![\w.@/-]+\[\d+\]: |kernel: |systemd: )(?P<text>.*)$"
@@ -244,6 +246,7 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
         rf"(?P<text>(?P<key>[a-z0-9][\w.-]*[-_]\d{{1,5}}) {_EXITED})$",
     ),
     *EMBEDDED_STYLES,
+    regex_style(_GREP),
     _journal_of_hosts,
     _journal_line,
     regex_style(_LAUNCHER),
@@ -260,5 +263,6 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
 """All styles, the most specific first; a file has one style."""
 TIMES = (_timestamped_line, stamped_line)
 """Styles that name no writer, whose name may stand behind the time."""
+OF_JSON = (_json_of_hosts, json_line)
 ONLY_IN_TURN = (rank_in_brackets, _named_host, _named_container, _journal_of_hosts, _json_of_hosts)
 """Styles that count only if one writer's lines go on after another's."""

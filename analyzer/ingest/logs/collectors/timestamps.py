@@ -18,6 +18,8 @@ _KIBANA = re.compile(
     rf"(?P<month>{'|'.join(MONTHS)}) (?P<day>\d{{1,2}}), (?P<year>\d{{4}})"
     r" @ (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)"
 )
+_HALF_OF_DAY = re.compile(r"(?<!\d)(?P<hour>\d{1,2}):\d\d:\d\d(?:\.\d+)? ?(?P<half>[AP]M)$")
+_NOON, _HALF_A_DAY = 12, 43_200.0
 _NO_YEAR, _YEARLESS = 1970, 32e6
 """Year assumed for formats without one, and the largest time (in seconds) that it yields."""
 _MILLISECONDS_FROM, _MICROSECONDS_FROM = 1e11, 1e14
@@ -40,17 +42,25 @@ def entry_time(entry: Mapping[str, object]) -> float | None:
         for key in TIME_KEYS:
             value = fields.get(key)
             value = value.get("timestamp") if isinstance(value, dict) else value
-            if isinstance(value, str) and (time := seconds(value) or _of_kibana(value)) is not None:
+            if isinstance(value, str) and (time := seconds(value) or _of_console(value)) is not None:
                 return time
             if (time := _epoch_seconds(value)) is not None:
                 return time
     return None
 
 
-def _of_kibana(value: str) -> float | None:
-    """Return the time that Kibana shows as `Nov 26, 2026 @ 00:03:35.856`, in seconds since 1970."""
-    match = _KIBANA.fullmatch(value)
-    return match and calendar_time(match["month"], match["day"], match["clock"], match["year"])
+def _of_console(value: str) -> float | None:
+    """Return a time as a log service shows it, in seconds since 1970.
+
+    Kibana has `Nov 26, 2026 @ 00:03:35.856`, Azure `11/26/2026, 12:03:35.856 AM`.
+    """
+    if match := _KIBANA.fullmatch(value):
+        return calendar_time(match["month"], match["day"], match["clock"], match["year"])
+    found = head(f"{value} ", _NO_YEAR)
+    if not (half := _HALF_OF_DAY.search(value)) or found is None or found.time is None:
+        return found and found.time
+    is_noon, is_later = int(half["hour"]) == _NOON, half["half"] == "PM"
+    return found.time + _HALF_A_DAY * (is_later - is_noon)
 
 
 def _epoch_seconds(value: object) -> float | None:

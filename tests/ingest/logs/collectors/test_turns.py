@@ -93,3 +93,21 @@ def test_numbers_of_steps_and_lines_of_a_journal_name_no_writer(line: str) -> No
 def test_threads_that_print_in_turn_are_of_one_writer(line: str) -> None:
     """Loggers put their names in brackets."""
     assert list(streams("\n".join(line.format(n % 2) for n in range(6)))) == [None]
+
+
+def test_a_number_of_each_line_names_no_writer() -> None:
+    """As of the entries of an archive, whose columns are separated by tabs; the host is one of them."""
+    begun = "2026-11-21 01:40:37.083826: I tensorflow/core/util/port.cc:113] oneDNN is on."
+    rows = [
+        f"{811_000 + at}\tUser\t2026-11-21T01:40:37Z\tgpu-{'ab'[at % 2]}\ttrain\t{line}"
+        for at, line in enumerate([begun, begun, "step 1", "step 1"] * 4)
+    ]
+    assert sorted(filter(None, streams("\n".join(rows)))) == ["gpu-a", "gpu-b"]
+
+
+def test_a_file_that_grep_names_is_a_writer() -> None:
+    """With the number of the line, or without."""
+    lines = [f"logs/gpu-{name}.log:{at}:step {at}" for name in "ab" for at in range(9)]
+    assert streams("\n".join(lines)) == {
+        f"logs/gpu-{name}.log": [f"step {at}" for at in range(9)] for name in "ab"
+    }
