@@ -221,6 +221,65 @@ def json_lines(entries: list[Any]) -> str:
     return "".join(json.dumps(entry) + "\n" for entry in entries)
 
 
+def in_sections(heading: Callable[[int], str], prepare: Callable[[list[str]], Iterable[str]] = list) -> Lay:
+    """A layout with one file for all, the log of each worker below a heading."""
+
+    def lay(run: Path, target: Path) -> Path:
+        others(run, target)
+        logs = [
+            path.read_text(encoding="utf-8").rstrip("\n").split("\n")
+            for path in sorted(run.glob("worker-*.log"))
+        ]
+        parts = ["\n".join([heading(i), *prepare(log)]) for i, log in enumerate(logs)]
+        (target / "all.txt").write_text("\n".join(parts) + "\n", encoding="utf-8")
+        return target
+
+    return lay
+
+
+def nomad(run: Path, target: Path) -> Path:
+    """An allocation a worker; its output in two parts, of which the newer has the higher number."""
+    others(run, target)
+    for path in run.glob("worker-*.log"):
+        lines = path.read_bytes().splitlines(keepends=True)
+        begin = [n for n, line in enumerate(lines) if head(line.decode().rstrip(), 2026)]
+        middle = next((n for n in begin if n >= len(lines) // 2), len(lines))
+        folder = target / f"7f3{path.stem[-1]}ab/alloc/logs"
+        folder.mkdir(parents=True)
+        for part, own in enumerate((lines[:middle], lines[middle:])):
+            (folder / f"train.stderr.{part}").write_bytes(b"".join(own))
+    return target
+
+
+def logfmt(index: int, line: str) -> str:
+    """As an agent prints what it collected."""
+    return f'time="2026-11-21T01:35:58Z" level=error pod=job-worker-{index} msg={json.dumps(line)} seq=7'
+
+
+def open_telemetry(index: int, line: str, number: int) -> dict[str, Any]:
+    """A batch of one record, as OpenTelemetry's collector writes it."""
+    host = {"attributes": [{"key": "host.name", "value": {"stringValue": f"job-worker-{index}"}}]}
+    record = {"timeUnixNano": str(1795225237 * 10**9 + number), "body": {"stringValue": line}}
+    return {"resourceLogs": [{"resource": host, "scopeLogs": [{"logRecords": [record]}]}]}
+
+
+def new_relic(index: int, line: str, number: int) -> dict[str, Any]:
+    """A result of a search at New Relic: it says more of where a line came from than is asked for."""
+    return {
+        "timestamp": 1795225237000 + number,
+        "hostname": f"job-worker-{index}",
+        "level": "INFO",
+        "filePath": "/var/log/train.log",
+        "messageId": f"m{number}",
+        "message": line,
+    }
+
+
+def bulk(entries: list[Any]) -> str:
+    """As Elasticsearch takes entries: what to do with each stands before it."""
+    return "".join(f'{{"index": {{"_index": "logs"}}}}\n{json.dumps(entry)}\n' for entry in entries)
+
+
 LAYOUTS: dict[str, Lay] = {
     "worker_1/stdout.txt and stderr.txt": two_streams,
     "an archive a worker": packed_apart,
@@ -280,6 +339,24 @@ LAYOUTS: dict[str, Lay] = {
     "kubectl logs --prefix": interleaved(lambda i, line: f"[pod/job-worker-{i}/tensorflow] {line}"),
     "torchrun": interleaved(lambda i, line: f"[worker{i}]:{line}"),
     "Cloud Logging": interleaved(json_line),
+    "a prefix that no style knows": interleaved(lambda i, line: f"ml/job-worker-{i}[main]~> {line}"),
+    "torchx": interleaved(lambda i, line: f"trainer/{i} {line}"),
+    "PRRTE": interleaved(lambda i, line: f"[prterun-head-4471@1,{i}]<stderr>: {line}"),
+    "an agent's logfmt": interleaved(logfmt),
+    "Docker Swarm": interleaved(lambda i, line: f"train.{i + 1}.x{i}f3a@host-worker-{i}    | {line}"),
+    "grep -rn": interleaved(lambda i, line: f"logs/worker-{i}.log:7:{line}"),
+    "OpenTelemetry": exported(open_telemetry, json_lines),
+    "New Relic": exported(new_relic, lambda entries: json.dumps(entries[::-1])),
+    "Elasticsearch's bulk interface": exported(new_relic, bulk),
+    "dshbak -c": in_sections(lambda i: f"----------------\nworker-{i}\n----------------"),
+    "kubectl logs --timestamps, pasted": in_sections(
+        lambda i: f"$ kubectl logs --timestamps job-worker-{i}", timed
+    ),
+    "YARN": in_sections(
+        lambda i: f"Container: container_e1_17_0042_01_00000{i + 2} on worker-{i}_45454\nLogType:stderr"
+    ),
+    "Azure ML": each_log(lambda i: f"azureml-logs/70_driver_log_{i}.txt"),
+    "Nomad": nomad,
     "rotated": rotated,
     **{mode: archived(mode) for mode in ("zip", "tar", "tar.gz", "tar.bz2", "tar.xz", "tar.zst")},
 }
