@@ -12,7 +12,8 @@ import pytest
 
 from analyzer.ingest.logs.prefixes import head
 from analyzer.pipeline import analyze
-from tests.ingest.layouts import CHIEFS, LAYOUTS, each_log, others
+from tests.ingest.exported import others
+from tests.ingest.layouts import CHIEFS, LAYOUTS, each_log
 from tests.recordings import ROOT, Recordings, sample_run_named
 
 pytestmark = pytest.mark.recordings

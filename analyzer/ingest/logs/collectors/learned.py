@@ -42,6 +42,8 @@ _MIN_MARKED_AMONG_NOTES = 0.25
 """Share of lines with the prefix that suffices if the prefix has brackets or other marks."""
 _MAX_WRITERS = 512
 _MAX_DIGITS = 25
+_LEAST_PID = 300
+"""Numbers from here on are those of processes, not the ranks of a launcher that no style knows."""
 _FEW_RANKS = 4
 """Ranks that may take turns in their order for a while."""
 _MAX_ONCE = 16
@@ -229,7 +231,8 @@ def _rank_of_key(values: Sequence[str]) -> tuple[bool, bool, int] | None:
         return None
     numbers = [int(value) for value in values if is_number and len(value) < _MAX_DIGITS]
     is_counter = bool(numbers) and (counts_lines(numbers) or all(a <= b for a, b in pairwise(numbers)))
-    if is_counter or 2 * len(distinct) > len(values) or len(distinct) > _MAX_WRITERS:
+    is_process_of_one = is_number and turns == len(distinct)
+    if is_counter or is_process_of_one or 2 * len(distinct) > len(values) or len(distinct) > _MAX_WRITERS:
         return None
     return names_tasks, not is_number, len(distinct)
 
@@ -240,8 +243,9 @@ def _style(expression: re.Pattern[str], key: Sequence[int]) -> Style:
             return None
         stamp = _STAMP.search(match["prefix"])
         time = stamp[0].replace(",", ".") if stamp else ""
-        writer = ":".join(match[group] for group in key) or None
-        return CollectedLine(writer, _unquoted(match["text"] or ""), timestamp=time)
+        writer = ":".join(match[group] for group in key)
+        writer = f"pid={writer}" if writer.isdecimal() and int(writer[:_MAX_DIGITS]) >= _LEAST_PID else writer
+        return CollectedLine(writer or None, _unquoted(match["text"] or ""), timestamp=time)
 
     return read
 

@@ -162,3 +162,11 @@ def test_a_counter_that_begins_anew_now_and_then_is_no_rank() -> None:
     marked = [f'{name}.log: {{"log"=>"{line}"}}' for line in quoted for name in WRITERS]
     numbered = [f"[{at % 7}] {line}" for at, line in enumerate(marked)]
     assert _split(numbered) == {f"{name}.log": [*LINES * 3] for name in WRITERS}
+
+
+def test_the_processes_of_one_host_are_no_ranks() -> None:
+    """Their numbers name them, where they take turns; a process that follows another is a restart."""
+    marked = [f"train~[{pid}] {line}" for line in LINES * 3 for pid in (5003, 4711)]
+    assert sorted(filter(None, _split(marked))) == ["pid=4711", "pid=5003"]
+    restarted = [f"train~[{pid}] {line}" for pid in (5003, 4711) for line in LINES * 3]
+    assert _split(restarted) == {None: [*LINES * 6]}
