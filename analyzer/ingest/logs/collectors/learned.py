@@ -40,8 +40,11 @@ _MARKED, _NEARLY_ALL = 0.9, 0.98
 """Shares of all lines that must have the prefix, and that make a longer part of it the better one."""
 _MIN_MARKED_AMONG_NOTES = 0.25
 """Share of lines with the prefix that suffices if the prefix has brackets or other marks."""
+_MAX_FORMS = 8
+"""Forms of a prefix that are tried, the most frequent first."""
 _MAX_WRITERS = 512
 _MAX_DIGITS = 25
+_OF_SEVERAL = re.compile(r"^(\d+)/(\d+)$")
 _LEAST_PID = 300
 """Numbers from here on are those of processes, not the ranks of a launcher that no style knows."""
 _FEW_RANKS = 4
@@ -49,7 +52,8 @@ _FEW_RANKS = 4
 _MAX_ONCE = 16
 """Writers whose logs may follow each other; more words of which each stands in one block are a time."""
 _TIME = re.compile(
-    r"(?!\d+(?:\.\d+){3}(?!\d))(?=.*\d)[\d:.,TZ+/-]*(?:\d[:/-]\d|\d{9})[\d:.,TZ+/-]*|.*(?<!\d)\d\d:\d\d:\d\d(?!\d).*|[+-]\d\d:?\d\d"
+    r"(?!\d+(?:\.\d+){3}(?!\d))(?=.*(?:\d\d:\d\d|\d\d[/-]\d\d|\d{9}))[\d:.,TZ+/-]*"
+    r"|.*(?<!\d)\d\d:\d\d:\d\d(?!\d).*|[+-]\d\d:?\d\d"
 )
 _DATE_WORDS = re.compile(
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|UTC|GMT|[AP]M"
@@ -65,7 +69,8 @@ _SAID_OF_ALL = tuple(
 )
 """Words for streams and for levels, of which TensorFlow's lines have but one; and a regex for all of them."""
 
-_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_ESCAPE = re.compile(r"\\(x[\da-fA-F]{2}|.)", re.DOTALL)
+_QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
 
 Style = Callable[[str], CollectedLine | None]
 
@@ -118,9 +123,8 @@ def begins_own_line(text: str) -> bool:
 def has_unread_prefix(lines: Sequence[str]) -> bool:
     """Return True if more than a time stands before most of TensorFlow's lines, in one form."""
     form = _form_of_most(lines)
-    return form is not None and not all(
-        _is_time(word) or _is_mark(word) or word.isspace() for word in form.prefixes[0]
-    )
+    words = {word for prefix in form.prefixes for word in prefix} if form else ()
+    return not all(_is_time(word) or _is_mark(word) or word.isspace() for word in words)
 
 
 def _form_of_most(lines: Sequence[str]) -> _Form | None:
@@ -129,16 +133,26 @@ def _form_of_most(lines: Sequence[str]) -> _Form | None:
              if (match := _OWN_BEGINNING.search(line, 0, _MAX_PREFIX_CHARS + 80))]  # fmt: skip
     split = [tuple(_TOKEN.findall(prefix.lstrip())) for prefix in begun if prefix and prefix.strip()]
     forms = Counter(map(_form, split))
-    if not forms:
+    shared = {parts: _count_of_longer(parts, forms) for parts, _ in forms.most_common(_MAX_FORMS)}
+    if not shared:
         return None
-    (parts, count), *_ = forms.most_common(1)
-    if count < _MIN_LINES or count < _MIN_SHARE * len(begun):
+    parts = max(shared, key=lambda each: (shared[each], len(each)))
+    if shared[parts] < _MIN_LINES or shared[parts] < _MIN_SHARE * len(begun):
         return None
-    return _Form(parts, tuple(each for each in split if _form(each) == parts))
+    return _Form(parts, tuple(each[: len(parts)] for each in split if _form(each)[: len(parts)] == parts))
+
+
+def _count_of_longer(parts: Sequence[str], forms: Counter[tuple[str, ...]]) -> int:
+    """Return how many prefixes begin in this form; one that goes on ends within a text that quotes a line."""
+    return sum(count for form, count in forms.items() if form[: len(parts)] == parts)
 
 
 def _form(tokens: Sequence[str]) -> tuple[str, ...]:
-    return tuple(" " if each.isspace() else each if _is_mark(each) else "W" for each in tokens)
+    return tuple(" " if each.isspace() else _mark(each) if _is_mark(each) else "W" for each in tokens)
+
+
+def _mark(token: str) -> str:
+    return token.replace("'", '"')
 
 
 def _is_mark(token: str) -> bool:
@@ -154,7 +168,7 @@ def _expression(form: _Form, end: int) -> re.Pattern[str]:
     ]
     last = form.parts[end - 1]
     if last == '"':
-        return _compiled(found[:-1], rf"(?P<text>{_QUOTED}|[^\s\"]*)")
+        return _compiled(found[:-1], rf"(?P<text>{_QUOTED}|[^\s\"']*)")
     if last != " ":
         return _compiled(found, "(?P<text>.*)$")
     width = min(map(len, seen[-1]))
@@ -164,7 +178,7 @@ def _expression(form: _Form, end: int) -> re.Pattern[str]:
 def _part(part: str, values: AbstractSet[str], *, only_words: bool) -> str:
     if part == "W":
         return f"({_word(values) if only_words else _WORD})"
-    return r"[ \t]+" if part == " " else re.escape(part)
+    return {" ": r"[ \t]+", '"': "[\"']"}.get(part, re.escape(part))
 
 
 def _compiled(prefix: Sequence[str], rest: str) -> re.Pattern[str]:
@@ -222,7 +236,7 @@ def _rank_of_key(values: Sequence[str]) -> tuple[bool, bool, int] | None:
     is_number = all(value.isdecimal() for value in distinct)
     is_said_of_all = any(distinct <= known for known, _ in _SAID_OF_ALL)
     names_tasks = all(worker_of(value, Kind.OTHER) for value in distinct)
-    if is_said_of_all or any(map(_is_time, distinct)):
+    if is_said_of_all or all(map(_is_time, distinct)):
         return None
     if len(distinct) < 2:
         return (True, True, 1) if names_tasks else None
@@ -243,7 +257,7 @@ def _style(expression: re.Pattern[str], key: Sequence[int]) -> Style:
             return None
         stamp = _STAMP.search(match["prefix"])
         time = stamp[0].replace(",", ".") if stamp else ""
-        writer = ":".join(match[group] for group in key)
+        writer = _OF_SEVERAL.sub(r"\1-of-\2", ":".join(match[group] for group in key))
         writer = f"pid={writer}" if writer.isdecimal() and int(writer[:_MAX_DIGITS]) >= _LEAST_PID else writer
         return CollectedLine(writer or None, _unquoted(match["text"] or ""), timestamp=time)
 
@@ -251,10 +265,29 @@ def _style(expression: re.Pattern[str], key: Sequence[int]) -> Style:
 
 
 def _unquoted(text: str) -> str:
-    """Return what a text in quotation marks stands for; any other text as it is."""
+    """Return what a text in quotation marks stands for, in JSON or in Python; any other text as it is."""
     if not re.fullmatch(_QUOTED, text, re.DOTALL):
         return text
+    value = _of_json(text)
+    return (_of_bytes(text) if value is None else value).rstrip("\n")
+
+
+def _of_json(text: str) -> str | None:
     try:
-        return str(json.loads(text, strict=False)).rstrip("\n")
+        return str(json.loads(text, strict=False))
     except ValueError:
-        return text[1:-1]
+        return None
+
+
+def _of_bytes(text: str) -> str:
+    """Return what Python's form of bytes or of a text stands for."""
+    plain = _ESCAPE.sub(_escaped, text[1:-1])
+    try:
+        return plain.encode("latin-1").decode()
+    except UnicodeError:
+        return plain
+
+
+def _escaped(match: re.Match[str]) -> str:
+    what = match[1]
+    return chr(int(what[1:], 16)) if what[1:] else {"n": "\n", "t": "\t", "r": "\r"}.get(what, what)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from analyzer.ingest.logs.collectors.learned import has_unread_prefix, learned_style
@@ -170,3 +172,24 @@ def test_the_processes_of_one_host_are_no_ranks() -> None:
     assert sorted(filter(None, _split(marked))) == ["pid=4711", "pid=5003"]
     restarted = [f"train~[{pid}] {line}" for pid in (5003, 4711) for line in LINES * 3]
     assert _split(restarted) == {None: [*LINES * 6]}
+
+
+def test_what_python_prints_of_bytes_is_read_as_the_line() -> None:
+    """With one quotation mark or the other, as the line needs it."""
+    marked = [f"{name} said {(line + chr(10)).encode()!r}" for line in LINES * 3 for name in WRITERS]
+    assert _split(marked) == {name: [*LINES * 3] for name in WRITERS}
+
+
+def test_a_traceback_within_an_object_does_not_blur_the_prefix() -> None:
+    """The object begins where the prefix ends, though the writers do not take turns."""
+    said = json.dumps({"msg": "fatal", "exc": "\n".join(LINES[3:])})
+    marked = [f"[{name}.lan] {line}" for name in ("ash", "elm") for line in (*LINES, said, said, said)]
+    found = _split(marked)
+    assert {*found} == {"ash.lan", "elm.lan"}
+    assert found["ash.lan"][: len(LINES)] == [*LINES]
+
+
+def test_one_of_several_is_a_number() -> None:
+    """As launchers of a few processes print it."""
+    marked = [f"({n}/3) {line}" for line in LINES * 3 for n in (1, 2, 3)]
+    assert {*_split(marked)} == {"1-of-3", "2-of-3", "3-of-3"}
