@@ -16,6 +16,7 @@ from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collectors.structured import unwrapped
 from analyzer.ingest.logs.collectors.timestamps import entry_time
 from analyzer.ingest.logs.journal_export import FIRST_FIELD, journal_entries
+from analyzer.ingest.logs.newest_first import is_newest_first
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, is_too_dense
 from analyzer.ingest.scan.fork_pool import ScanLog
@@ -111,7 +112,7 @@ def entries_of(path: Path) -> Export:
         return Export(_lines_of(path)[1::2])
     is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS))
     if not (is_answer or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
-        return Export()
+        return _reversed(path) if is_newest_first(path, opening) else Export()
     return _array(path) if is_answer or _ARRAY.match(opening) else _reversed_lines(path)
 
 
@@ -125,8 +126,10 @@ def _array(path: Path) -> Export:
 def _reversed_lines(path: Path) -> Export:
     """Return the lines of a file reversed if the first is newer than the last, else an empty export."""
     first, last = _first_and_last_time(path)
-    if first is None or last is None or first <= last:
-        return Export()
+    return Export() if first is None or last is None or first <= last else _reversed(path)
+
+
+def _reversed(path: Path) -> Export:
     if path.stat().st_size > MAX_BYTES:
         return Export(damage="is newest first, and too large to be turned over; export it oldest first")
     return Export(_lines_of(path)[::-1])

@@ -1,0 +1,49 @@
+"""Recognizes logs whose newest line comes first, as consoles of log services show and copy them."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from analyzer.ingest.logs.prefixes import head, seconds
+
+_CHECKED_BYTES = 1 << 16
+_ENOUGH = 6
+"""Falls of time that show that lines are in reverse."""
+_MAX_RISES = 0.1
+"""Share of falls that there may be of rises: what several write is not quite in order."""
+_NO_YEAR = 1970
+_DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?")
+_MAX_PREFIX_CHARS = 120
+
+
+def is_newest_first(path: Path, opening: bytes) -> bool:
+    """Return True if the times in a log fall from line to line; `opening` has its first bytes."""
+    if not _falls(_times(opening), 0):
+        return False
+    with path.open("rb") as file:
+        first = file.read(_CHECKED_BYTES)
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _CHECKED_BYTES))
+        last = file.read()
+    times, end = _times(first), _times(last)
+    return _falls(times, _ENOUGH) and _falls(end, 1) and max(times) > min(end)
+
+
+def _falls(times: Sequence[float], least: int) -> bool:
+    falls = sum(after < before for before, after in pairwise(times))
+    rises = sum(after > before for before, after in pairwise(times))
+    return falls >= least and rises <= _MAX_RISES * falls
+
+
+def _times(data: bytes) -> list[float]:
+    lines = data.decode("utf-8", "replace").split("\n")
+    return [time for time in map(_time, lines) if time is not None]
+
+
+def _time(line: str) -> float | None:
+    found = head(line, _NO_YEAR)
+    if found and found.time is not None:
+        return found.time
+    date = _DATE.search(line, 0, _MAX_PREFIX_CHARS)
+    return seconds(date[0]) if date else None
