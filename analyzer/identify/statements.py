@@ -75,8 +75,33 @@ def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
     unknown = {
         each.name for each in named if others and each.worker not in others and _is_of_a_host(each.name)
     }
-    unknown |= _numbered_by_step([each.name for each in named if each.is_log and is_numbered(each.name)])
+    numbered = [each.name for each in named if each.is_log and is_numbered(each.name)]
+    unknown |= _numbered_by_step(numbered)
+    varying = _varying_numbers(numbered)
+    of_jobs = {worker_of(log) for log in varying}
+    unknown |= {log for log in numbered if log not in varying and worker_of(log) in of_jobs}
+    named = [each._replace(worker=varying.get(each.name, each.worker)) for each in named]
     return [each._replace(worker=None) if each.name in unknown else each for each in named]
+
+
+def _varying_numbers(logs: Iterable[str]) -> dict[str, str]:
+    """Return log → worker for logs of one folder whose names share the number that was taken for an index.
+
+    If just one other number tells their names apart, it is the index: `train.771.0.out` is one of job 771.
+    """
+    found: dict[str, str] = {}
+    own = {log: without_date(log.rpartition("/")[2]) for log in logs}
+    folders = grouped(((log.rpartition("/")[0], _NUMBERS.sub("#", own[log])), log) for log in own)
+    for alike in folders.values():
+        numbers = [_NUMBERS.findall(own[log]) for log in alike]
+        varying = [values for values in zip(*numbers, strict=True) if len({*values}) > 1]
+        if (
+            len({worker_of(log) for log in alike}) == 1
+            and len(varying) == 1
+            and max(map(len, varying[0])) < 5
+        ):
+            found |= {log: f"worker:{int(number)}" for log, number in zip(alike, varying[0], strict=True)}
+    return found
 
 
 def _numbered_by_step(logs: Iterable[str]) -> set[str]:

@@ -88,3 +88,13 @@ def test_nomad_counts_the_parts_of_an_output_up(make_run: MakeRun) -> None:
         source.name for source in discover([run]).sources if "af3" in source.name and "stdout" in source.name
     ]
     assert parts == ["af3/alloc/logs/t.stdout.0", "af3/alloc/logs/t.stdout.1"]
+
+
+def test_the_number_that_differs_is_the_index_if_all_share_another(make_run: MakeRun) -> None:
+    """As HTCondor names the output of a job's processes; what it logs of the job is no log of a worker."""
+    files = {f"train.771.{n}.{stream}": LINE for n in (0, 1) for stream in ("out", "err")}
+    found = workers_of(make_run(files | {"train.771.log": "000 (771.000.000) Job submitted\n"}))
+    assert found == {
+        "train.771.0.err": "worker:0", "train.771.0.out": "worker:0", "train.771.1.err": "worker:1",
+        "train.771.1.out": "worker:1", "train.771.log": None,
+    }  # fmt: skip

@@ -8,6 +8,7 @@ numbers then count entries.
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,6 +46,7 @@ _INSIGHTS = lazy_regex(rb'\s*\{[^\[]{0,200}"results"\s*:\s*\[\s*\[\s*\{\s*"field
 _BULK = lazy_regex(rb'\{"(?:index|create)":\s?\{[^\n]{0,400}\}\}\r?\n\{')
 """Start of what Elasticsearch's bulk interface takes: a line that says what to do, before each entry."""
 _LIST_KEYS = ("events", "entries", "data")
+_SEPARATORS = (b",", b";", b"\t")
 _CSV_COLUMNS = {
     "message": (
         "@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content",
@@ -104,7 +106,7 @@ def entries_of(path: Path) -> Export:
     is_small_yaml = _YAML.match(opening) and path.stat().st_size <= MAX_YAML_BYTES
     if is_small_yaml and (found := _documents(path)):
         return _oldest_first(found)
-    if b"," in opening.partition(b"\n")[0] and (rows := _csv_rows(path)):
+    if any(each in opening.partition(b"\n")[0] for each in _SEPARATORS) and (rows := _csv_rows(path)):
         return _oldest_first(rows)
     if opening.startswith(FIRST_FIELD) and path.stat().st_size <= MAX_BYTES:
         return _oldest_first([*journal_entries(path.read_bytes())])
@@ -208,13 +210,16 @@ def _documents(path: Path) -> list[Entry] | None:
 def _csv_rows(path: Path) -> list[Entry]:
     """Return the rows of a CSV file as entries; none unless its header names a message and a time."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        header = [name.strip().lower() for name in next(csv.reader([file.readline(_OPENING_BYTES)]), [])]
+        first = file.readline(_OPENING_BYTES)
+        separator = max((each.decode() for each in _SEPARATORS), key=first.count)
+        read_rows = partial(csv.reader, delimiter=separator, strict=False)
+        header = [name.strip().lower() for name in next(read_rows([first]), [])]
         columns = {field: _column(header, names) for field, names in _CSV_COLUMNS.items()}
         is_export = None not in (columns["message"], columns["timestamp"])
         if not is_export or path.stat().st_size > MAX_BYTES:
             return []
         used = {field: at for field, at in columns.items() if at is not None}
-        rows = (row for row in csv.reader(file, strict=False) if len(row) >= len(header))
+        rows = (row for row in read_rows(file) if len(row) >= len(header))
         return [{field: row[at] for field, at in used.items()} for row in rows]
 
 

@@ -267,6 +267,18 @@ def test_the_journal_in_its_export_format_is_read(tmp_path: Path) -> None:
     assert set(tables["scalars"]["worker"]) == {"worker:0", "worker:1"}
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_other_separators_than_commas_are_known(separator: str, tmp_path: Path) -> None:
+    """As spreadsheets of some countries write them."""
+    rows = [f"2026-11-21T01:40:3{n}Z,rank-{n % 2},step {n} loss 0.5" for n in range(1, 5)]
+    text = "".join(f"{row}\n" for row in ["timestamp,host,message", *rows]).replace(",", separator)
+    (tmp_path / "logs.csv").write_text(text, encoding="utf-8")
+    messages = our_rules().messages
+    tables = identify(ingest(discover([tmp_path]), [], messages), messages)
+    assert steps(tables) == [1, 2, 3, 4]
+    assert set(tables["scalars"]["worker"]) == {"worker:0", "worker:1"}
+
+
 @pytest.mark.parametrize("column", ["task_name", "worker", "labels.rank"])
 def test_a_column_that_names_the_task_tells_the_writer(column: str, tmp_path: Path) -> None:
     """As consoles export labels of an entry."""

@@ -45,7 +45,8 @@ _RULE = re.compile(r"-{8,}\s*$")
 _NODES = re.compile(r"[A-Za-z0-9][\w.\[\],-]{0,99}(?: \(\d+\))?$")
 """Regex for a node or a set of nodes, with its size, as `dshbak -c` and `clush -b` print it."""
 _PROMPT = re.compile(
-    r"(?P<prompt>[^$%#|=\"']{0,40}+)(?:[$%]|(?<=[~/\w])#) (?P<command>[a-z][\w.-]* .*|[a-z]\w*)$"
+    r"(?P<prompt>[^$%#|=\"']{0,40}+)(?:[$%]|(?<=[~/\w])#) "
+    r"(?P<command>(?:\.{0,2}/)?[a-z][\w./-]* .*|[a-z]\w*|\.?/[\w./-]+)$"
 )
 _COMMAND = re.compile(
     r"(?:sudo )?(?:(?:kubectl|oc|docker|podman) (?:-\S+ (?:[\w.-]+ )?)*?"

@@ -171,7 +171,7 @@ def _expression(form: _Form, end: int) -> re.Pattern[str]:
         return _compiled(found[:-1], rf"(?P<text>{_QUOTED}|[^\s\"']*)")
     if last != " ":
         return _compiled(found, "(?P<text>.*)$")
-    width = min(map(len, seen[-1]))
+    width = min(map(len, seen[-1])) if end == len(form.parts) else 1
     return _compiled(found[:-1], rf"(?:[ \t]{{{width}}}(?P<text>.*)|[ \t]*)$")
 
 

@@ -92,17 +92,17 @@ def detect_style(lines: Sequence[str]) -> Style | None:
     """
     marked = (_without_colours(line) for line in lines if _may_be_marked(line))
     sample = list(islice(marked, _SAMPLE_LINES))
-    style = _detected(sample)
+    style, learned = _detected(sample), None
     if style:
         style = _with_learned(style, sample)
+    elif learned := learned_style(sample):
+        learned = _with_known(learned, sample)
+        style = learned if len(_texts(learned, sample)) >= _MIN_MARKED_SHARE * len(sample) else None
     if style is None or _names_nobody(style, sample):
         heading = _heading_style(lines, sample)
         if heading:
             return Sections(heading, style) if style or heading is not below_headings else heading
-    if style:
-        return style
-    learned = learned_style(sample)
-    return _with_known(learned, sample) if learned else None
+    return style or learned
 
 
 def has_headings(style: Style | None) -> bool:
@@ -136,16 +136,21 @@ def is_unread_layout(lines: Sequence[str]) -> bool:
 
 def _with_learned(style: Style, sample: Sequence[str]) -> Style:
     """Return a style, followed by the prefix that is learned from what it leaves, if there is one."""
-    texts = [collected.text for line in sample if (collected := style(line))]
+    texts = _texts(style, sample)
     if not has_unread_prefix(texts):
         return style
     learned = learned_style(texts)
     return _in_front_of(style, learned) if learned else learned_style(sample) or style
 
 
+def _texts(style: Style, lines: Sequence[str]) -> Sequence[str]:
+    """Return what is behind the prefix of the lines that have it."""
+    return [collected.text for line in lines if (collected := style(line))]
+
+
 def _with_known(learned: Style, sample: Sequence[str]) -> Style:
     """Return a learned style, followed by the known one of what it leaves, if there is one."""
-    texts = [collected.text for line in sample if (collected := learned(line))]
+    texts = _texts(learned, sample)
     inner = _detected([text for text in texts if text.strip()], behind_time=True)
     return _in_front_of(learned, inner) if inner else learned
 
@@ -186,7 +191,7 @@ def _has_bars_behind(style: Style, lines: Sequence[str]) -> bool:
     """Return True if behind the style's prefix, there is a bar that a supervisor put before most lines."""
     if style in EMBEDDED_STYLES or style is bar_line:
         return False
-    texts = [collected.text for line in lines if (collected := style(line))]
+    texts = _texts(style, lines)
     return sum(map(bool, map(bar_line, texts))) >= _MIN_MARKED_SHARE * len(texts)
 
 

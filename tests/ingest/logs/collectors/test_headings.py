@@ -37,6 +37,7 @@ def streams(*lines: str) -> list[Stream]:
         ("$ kubectl -n ml logs fit-worker-1 --tail=5", "worker-1"),
         ("me@login1:~$ kubectl logs --previous fit-worker-1", "worker-1-previous"),
         ("worker 1 $ py-spy dump --pid 1", "py-spy-worker-1"),
+        ("[me@fit-worker-2 ~]$ ./run.sh", "worker-2"),
         ("docker logs fit-ps-0", "ps-0"),
         ("$ kubectl get pods", "get-pods"),
         ("$ kubectl get tfjob", "get"),

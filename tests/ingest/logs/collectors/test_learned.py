@@ -193,3 +193,17 @@ def test_one_of_several_is_a_number() -> None:
     """As launchers of a few processes print it."""
     marked = [f"({n}/3) {line}" for line in LINES * 3 for n in (1, 2, 3)]
     assert {*_split(marked)} == {"1-of-3", "2-of-3", "3-of-3"}
+
+
+def test_titles_behind_a_prefix_are_no_headings() -> None:
+    """`Instructions for updating:` stands behind the name of a task."""
+    lines = [*LINES, "Instructions for updating:"] * 3
+    marked = [f"wd-{name}~ {line}" for line in lines for name in ("chief0", "worker0")]
+    assert _split(marked) == {f"wd-{name}~": lines for name in ("chief0", "worker0")}
+
+
+def test_a_bar_behind_blanks_is_taken_off_apart_from_the_prefix() -> None:
+    """A supervisor sets it before the lines of its child alone."""
+    lines = ["again: try 1", *(f"   | {each}" for each in LINES * 3)]
+    marked = [f"[00:05:01] [{name}] [STDERR] {line}" for line in lines for name in WRITERS]
+    assert _split(marked) == {name: ["again: try 1", *LINES * 3] for name in WRITERS}
