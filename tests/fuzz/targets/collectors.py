@@ -33,7 +33,7 @@ MARKS: Mapping[str, Callable[[int, str], str]] = {
 """What each collector makes of a line of the worker with that number."""
 
 
-_LEARNED = ("unknown", "logfmt")
+_LEARNED = ("unknown", "logfmt", "shipper")
 
 
 def seeds() -> Iterable[Seed]:
@@ -49,7 +49,8 @@ def seeds() -> Iterable[Seed]:
 def wrong(case: Case, tables: Tables) -> Iterator[str]:
     """As of other logs; but an endless name of a pod leaves out nothing of the line behind it.
 
-    A prefix that no style knows is learned from what TensorFlow began; a file that is cut before has none.
+    Prefixes that no style knows, and what shippers add, are learned from what TensorFlow began; a file that is
+    cut before has none.
     """
     yield from unsaid(case, tables)
     if not case.seed.name.startswith(_LEARNED):
