@@ -10,6 +10,8 @@ from analyzer.model.run import Tables
 
 _OF_ALL = ("api.", "checkpoint.", "data.", "env.", "numeric.", "storage.", "user.")
 """Prefixes of causes that can affect all workers alike: code, data, storage, environment."""
+_OF_ALL_THAT_END_ALIKE = ("peer.crashed", "resource.gpu_oom")
+"""Causes that can affect all workers of the same exit code, such as a GPU that several of them use."""
 
 _OF_AN_END = ("worker", "seen", "ended", "exit_code", "no_exception")
 
@@ -56,8 +58,9 @@ def blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[
     """
     seen = {worker for worker in roster.training if _shows_its_end(roster.endings.get(worker, {}))}
     alike = len(seen) > 1 and seen <= set(workers)
-    can_be_of_all = (rule.cause or "").startswith(_OF_ALL)
-    alone = seen == set(workers) and can_be_of_all and _absent_may_share(rule, roster, seen)
+    may_share = (rule.cause or "").startswith(_OF_ALL) and _absent_may_share(rule, roster, seen)
+    may_share |= rule.cause in _OF_ALL_THAT_END_ALIKE and _absent_ended_alike(roster, seen)
+    alone = seen == set(workers) and may_share
     if rule.blame == "suspects" or (rule.blame == "subject" and alone and not alike):
         return (), workers
     return (workers, ()) if rule.blame == "subject" and not alike else ((), ())
@@ -75,3 +78,10 @@ def _absent_may_share(rule: Rule, roster: Roster, seen: set[str]) -> bool:
     codes = [roster.endings.get(worker, {}).get("exit_code") for worker in absent]
     least = 0 if rule.verdict is Verdict.DEGRADED else 1
     return any(code is None or code >= least for code in codes)
+
+
+def _absent_ended_alike(roster: Roster, seen: set[str]) -> bool:
+    """Return True if a worker without files was ended by the same signal as one with files."""
+    codes = {worker: roster.endings.get(worker, {}).get("exit_code") or 0 for worker in roster.training}
+    ended = {codes[worker] for worker in seen if codes[worker] < 0}
+    return any(code in ended for worker, code in codes.items() if worker not in seen)
