@@ -12,13 +12,29 @@ _OPENING = re.compile(
     |<meta\ name="generator"\ content="mwms-analyze\b
     |<testsuites\ name="mwms-analyze"
     |"driver":\ \{{\s*"name":\ "mwms-analyze"
-    |\A\{{\s*"schema":\ "mwms-diagnosis/
-    |\A\{{"place":\ [^\n]*"fingerprint":  # runs.jsonl of mwms-triage""".encode(),
+    |\A\{{\s*"schema":\ "mwms-diagnosis/""".encode(),
     re.VERBOSE,
 )
 """Regex for the first bytes of a report in any format whose own name does not tell."""
+_TRIAGE_OPENING = re.compile(
+    rb"""<meta\ name="generator"\ content="mwms-triage\b
+    |\A\{"place":\ [^\n]*"fingerprint":  # runs.jsonl
+    |\A\{\s*"night":\ "[\d-]+",\s*"groups":\ \[
+    |\A\#\#\#\ \[?Runs\ of\ \d{4}-\d\d-\d\d\b
+    |\A\#\ HELP\ mwms_triage_
+    |<title>mwms-triage:\ |"title":\ "mwms-triage:\ """,
+    re.VERBOSE,
+)
+"""Regex for the first bytes of what mwms-triage writes."""
 
 
 def is_own_report(name: str, opening: bytes) -> bool:
-    """Return True for a file that mwms-analyze wrote, by its name or its first bytes."""
-    return bool(_NAME.search(name) or _OPENING.search(opening))
+    """Return True for a file that mwms-analyze or mwms-triage wrote, by its name or its first bytes."""
+    return reporting_tool(name, opening) is not None
+
+
+def reporting_tool(name: str, opening: bytes) -> str | None:
+    """Return the command that wrote a report, by its name or its first bytes; None if it is no report."""
+    if _NAME.search(name) or _OPENING.search(opening):
+        return "mwms-analyze"
+    return "mwms-triage" if _TRIAGE_OPENING.search(opening) else None

@@ -13,7 +13,7 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from analyzer.discover.own_reports import is_own_report
+from analyzer.discover.own_reports import is_own_report, reporting_tool
 from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source
@@ -77,6 +77,7 @@ def discover(
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
     if readers:
         sources = [_with_reader(source, readers) for source in sources]
+    _require_more_than_reports(paths, sources)
     in_order = sorted(_with_rotated_parts(sources), key=lambda source: _natural_key(source.name))
     return RunDir(_run_name(base), tuple(_with_unique_names(in_order)), budget, scratch)
 
@@ -86,6 +87,15 @@ def _require_reachable(path: Path) -> None:
         path.stat()
     except OSError as error:
         raise NothingReadable(f"{path}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _require_more_than_reports(paths: Sequence[Path], sources: Sequence[Source]) -> None:
+    """Raise NothingReadable if no source has a reader, and one or more are reports of the tool."""
+    if any(source.kind is not Kind.OTHER or source.reader for source in sources):
+        return
+    if any(is_own_report(source.name, _opening_of(source.path)) for source in sources if not source.skip):
+        given = ", ".join(map(str, paths))
+        raise NothingReadable(f"{given}: holds reports of this tool and no log; give the run they are about")
 
 
 def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
@@ -221,11 +231,11 @@ def _as_log(source: Source) -> Source:
     """Return the only file of a run as a log if nothing shows its kind and it is text.
 
     Raises:
-        NothingReadable: it is a report.
+        NothingReadable: it is a report of this tool.
 
     """
-    if not source.skip and is_own_report(source.name, _opening_of(source.path)):
-        raise NothingReadable(f"{source.path}: a report of mwms-analyze; give the run that it is about")
+    if not source.skip and (tool := reporting_tool(source.name, _opening_of(source.path))):
+        raise NothingReadable(f"{source.path}: a report of {tool}; give the run that it is about")
     if source.kind is not Kind.OTHER or source.skip or b"\0" in _opening_of(source.path):
         return source
     return source._replace(kind=Kind.LOG, worker=worker_of(source.name))

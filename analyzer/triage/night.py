@@ -19,7 +19,8 @@ from analyzer.triage.database.acknowledgements import acknowledgements
 from analyzer.triage.database.history import History, KnownRun, UnreportedRun, as_usage_errors, open_history
 from analyzer.triage.database.listings import is_listed, mark_listed, settle, stored_runs
 from analyzer.triage.dates import DAY_SECONDS, date_of, midnight, night_of
-from analyzer.triage.examine.run_discovery import FoundRun, UnlistedDirectory, enclosing_run, find_runs
+from analyzer.triage.examine.output_conflicts import enclosing_run, hidden_run
+from analyzer.triage.examine.run_discovery import FoundRun, UnlistedDirectory, find_runs
 from analyzer.triage.examine.run_task import ExaminedRun, Task
 from analyzer.triage.examine.settled_runs import QUIET_SECONDS, SettledRuns
 from analyzer.triage.layout import Layout
@@ -107,12 +108,12 @@ def triage(options: TriageOptions, examiner: RunExaminer) -> TriageResult:
 
     Raises:
         NothingReadable: no root can be listed, or there is no run below the roots.
-        UsageError: the output directory lies inside a run, or another call uses it.
+        UsageError: the output directory lies inside a run or holds runs, or another call uses it.
 
     """
     roots = _distinct_roots(options.roots)
     for root in roots:
-        _check_output_folder(options.folder, root)
+        _check_output_folder(str(options.folder), root, options.pattern)
     outputs, result = outputs_at(options.folder), TriageResult(date_of(options.now))
     pack = load_rules([Path(each) for each in options.rules], packs=options.packs)
     with (
@@ -266,14 +267,14 @@ def _batches_by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
         yield batch
 
 
-def _check_output_folder(folder: Path | str, root: str) -> None:
-    """Raise UsageError if outputs would be written into a run, or among the runs."""
-    if _normalized(str(folder)) == _normalized(root):
+def _check_output_folder(folder: str, root: str, pattern: str | None) -> None:
+    """Raise UsageError if outputs would be written into a run, or would hide runs."""
+    if _normalized(folder) == _normalized(root):
         raise UsageError(f"-o {folder}: is the directory of the runs; name another one")
-    if is_url(root) or is_url(str(folder)):
-        return
-    if run := enclosing_run(str(folder), root):
+    if not is_url(root) and not is_url(folder) and (run := enclosing_run(folder, root)):
         raise UsageError(f"-o {folder}: lies inside the run {run}, and nothing is ever written there")
+    if run := hidden_run(folder, root, pattern):
+        raise UsageError(f"-o {folder}: holds the run {run}, which would be found no more; name another one")
 
 
 def _normalized(place: str) -> str:

@@ -338,3 +338,13 @@ def test_a_report_is_no_run(tmp_path: Path) -> None:
     report.write_text('{\n  "schema": "mwms-diagnosis/1"\n}\n', "utf-8")
     with pytest.raises(NothingReadable, match="give the run that it is about"):
         discover([report])
+
+
+def test_a_directory_of_reports_is_no_run(tmp_path: Path) -> None:
+    """The error names what was given, not kinds of files."""
+    for suffix in ("html", "md"):
+        (tmp_path / f"mwms-report-job.{suffix}").write_text("x", "utf-8")
+    with pytest.raises(NothingReadable, match="holds reports of this tool and no log"):
+        discover([tmp_path])
+    (tmp_path / "worker-0.log").write_text("step 1\n", "utf-8")
+    assert len(discover([tmp_path]).sources) == 3

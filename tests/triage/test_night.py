@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from analyzer.cli.analyze import main as analyze
 from analyzer.cli.triage import main
 from analyzer.triage.database.history import default_history_url, open_history
 from analyzer.triage.database.schema import RUNS
@@ -141,6 +142,32 @@ def test_usage_is_told_before_anything_is_written(desk: Desk, capsys: pytest.Cap
     assert capsys.readouterr().err == "mwms-triage: --processes: -3: give a whole number above 0\n"
     assert desk.call("--since", "2026-11-20") == 0
     assert desk.call("--since", "99999d") == 0
+
+
+def test_outputs_below_the_root_are_no_run_later(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """As in a cron job: `mwms-triage ROOT -o ROOT/triage`, every night; a directory with runs is refused."""
+    desk.write("good")
+    desk.write("old/bad", "KeyError: 'label'")
+    below = desk._replace(out=desk.runs / "triage")
+    assert [below.call(), below.call(), below.call("--runs", "*")] == [1, 0, 1]
+    assert "triage" not in rows(below)
+    assert desk.call() == 1
+    assert len(rows(desk)) == 2
+    capsys.readouterr()
+    assert desk._replace(out=desk.runs / "old").call() == 2
+    assert "holds the run" in capsys.readouterr().err
+    assert [path.name for path in (desk.runs / "old").iterdir()] == ["bad"]
+    for page in (
+        "index.html",
+        "groups.json",
+        "digest.md",
+        "runs.jsonl",
+        "metrics.prom",
+        "feed.xml",
+        "feed.json",
+    ):
+        assert analyze([str(desk.out / page)]) == 4
+        assert "a report of mwms-triage; give the run" in capsys.readouterr().err
 
 
 def test_a_lone_run_starts_without_what_only_the_triage_needs() -> None:

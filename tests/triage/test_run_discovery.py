@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.triage.examine.run_discovery import UnlistedDirectory, enclosing_run, find_runs
+from analyzer.triage.examine.output_conflicts import enclosing_run, hidden_run
+from analyzer.triage.examine.run_discovery import UnlistedDirectory, find_runs
 from tests.recordings import RECORDED_RUNS, SAMPLE_RUNS
 
 Tree = Callable[..., Path]
@@ -176,6 +177,35 @@ def test_our_own_directory_is_no_run(tree: Tree) -> None:
     assert enclosing_run(str(root / "a" / "reports"), str(root)) == str(root / "a")
     assert enclosing_run(str(root / "elsewhere"), str(root)) is None
     assert enclosing_run(str(root.parent / "elsewhere"), str(root)) is None
+
+
+OUTPUTS = [
+    f"triage/{name}" for name in ("digest.md", "groups.json", "metrics.prom", "runs.jsonl", "index.html")
+]
+
+
+@pytest.mark.parametrize("pattern", ["*", "*/*", "triage/*"])
+def test_outputs_are_no_run_by_a_pattern_either(tree: Tree, pattern: str) -> None:
+    """A run among them is one."""
+    root = tree("a/worker-0.log", "triage/reports/a-1.html", "triage/cron.log", "triage/b/x.log", *OUTPUTS)
+    assert not {*runs(root, pattern)} - {"a", "a/worker-0.log", "triage/b"}
+    assert runs(root) == ["a", "triage/b"]
+
+
+def test_outputs_may_not_hide_a_run(tree: Tree) -> None:
+    """A first call with such a directory is refused; earlier outputs and an empty directory are taken."""
+    root = tree(
+        "a/worker-0.log", "misc/b/worker-0.log", "triage/reports/a-1.html", "triage/cron.log", *OUTPUTS
+    )
+    (root / "empty").mkdir()
+    assert enclosing_run(str(root / "triage"), str(root)) is None
+    for pattern in (None, "*", "*/*"):
+        assert hidden_run(str(root / "misc"), str(root), pattern)
+        for name in ("triage", "empty", "new"):
+            assert hidden_run(str(root / name), str(root), pattern) is None
+    assert hidden_run(str(root.parent), str(root)) is None
+    killed = tree("out/history.sqlite", "out/reports/a-1.html") / "out"
+    assert hidden_run(str(killed), str(root), "*") is None
 
 
 def test_the_stamp_tells_each_change(tree: Tree) -> None:

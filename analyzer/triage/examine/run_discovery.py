@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 from analyzer.discover import OPENING_BYTES, is_export, kind_of
@@ -20,6 +19,7 @@ from analyzer.model.task_names import ARCHIVE_SUFFIX, attempt_of, worker_of
 from analyzer.storage.object_store import File, is_url
 from analyzer.triage.dates import midnight
 from analyzer.triage.examine.one_job import is_one_job
+from analyzer.triage.examine.output_folders import is_output_folder, without_outputs
 from analyzer.triage.examine.settled_runs import NONE_KNOWN, QUIET_SECONDS, SettledRuns, StoredRun
 from analyzer.triage.examine.storage import Listing, Storage, storage_for
 
@@ -42,8 +42,6 @@ _RUN_FILE_KINDS = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.EVENT_FILE, Kind.TRA
 """Kinds of files that occur only in runs."""
 _STATING_KINDS = frozenset({Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT})
 """Kinds of files that may state the cluster of their job."""
-_TRIAGE_OUTPUTS = {"digest.md", "groups.json", "runs.jsonl", "metrics.prom"}
-"""Files that identify an output directory of mwms-triage, which is not a run."""
 
 
 class FoundRun(NamedTuple):
@@ -84,7 +82,8 @@ def find_runs(
     """Yield each directory, archive or file below a root that holds one run, ordered by name.
 
     With a `pattern` such as `*/run`, the runs are the directories and files below the root that match it.
-    Without one, `leave_out` is skipped. Directories that cannot be listed are passed to `on_unlisted`.
+    `leave_out` is skipped, and so is what mwms-triage wrote into any directory. Directories that cannot be
+    listed are passed to `on_unlisted`.
     `known` runs of an object store are listed only if they may have changed.
 
     Raises:
@@ -94,8 +93,7 @@ def find_runs(
     before_wildcard = re.split(r"[*?[]", (pattern or "").lstrip("/"), maxsplit=1)[0]
     storage = storage_for(root, before_wildcard, known)
     start = root.rstrip("/") if is_url(root) else os.path.abspath(root)
-    walked = _walk(storage, start, on_unlisted, leave_out)
-    for place in walked if pattern is None else _matching(storage, start, on_unlisted, pattern):
+    for place in run_places(storage, start, on_unlisted, pattern, leave_out):
         if settled := storage.settled(place):
             yield from (_unchanged(run, now) for run in settled)
             continue
@@ -110,26 +108,20 @@ def find_runs(
             yield FoundRun(printable_place(place), place, stamp_of(files), age, written, len(files))
 
 
+def run_places(
+    storage: Storage, start: str, on_unlisted: OnUnlisted, pattern: str | None = None, leave_out: str = ""
+) -> Iterator[str]:
+    """Return an iterator over the path or URL of each run at or below `start`; see `find_runs`."""
+    if pattern is None:
+        return _walk(storage, start, on_unlisted, leave_out)
+    return _matching(storage, start, on_unlisted, pattern, leave_out)
+
+
 def _unchanged(run: StoredRun, now: float) -> FoundRun:
     """Return a settled run as its last listing showed it; it was written to on its night or before."""
     written = midnight(run.night)
     age = max(now - written, QUIET_SECONDS)
     return FoundRun(run.place, run.place, run.stamp, age, written, run.files or 0)
-
-
-def enclosing_run(path: str, root: str) -> str | None:
-    """Return the path of the run below a local root that contains `path`, or None."""
-    base, inner = os.path.realpath(root), os.path.realpath(path)
-    if os.path.commonpath([base, inner]) != base:
-        return None
-    storage, place = storage_for(base), base
-    for part in ["", *Path(inner).relative_to(base).parts]:
-        place = os.path.join(place, part) if part else place
-        if not os.path.isdir(place) or os.path.basename(place).startswith("."):
-            return None
-        if is_run(storage, place, storage.listing(place)):
-            return place
-    return None
 
 
 def stamp_of(files: Iterable[File]) -> str:
@@ -206,7 +198,7 @@ def _walk(
     storage: Storage, place: str, on_unlisted: OnUnlisted, leave_out: str, depth: int = 0
 ) -> Iterator[str]:
     """Yield the path or URL of each run at or below `place`; an archive is a run."""
-    if leave_out and os.path.realpath(place) == leave_out:
+    if _is_left_out(place, leave_out):
         return
     if storage.settled(place):
         yield place
@@ -215,14 +207,12 @@ def _walk(
         on_unlisted(_unlisted(place, f"it lies more than {_MAX_DEPTH} directories deep"))
         return
     try:
-        listing = storage.listing(place)
+        listing = without_outputs(storage.listing(place))
     except NotADirectoryError:
         yield place
         return
     except OSError as error:
         on_unlisted(_unlisted(place, _reason(error)))
-        return
-    if {*listing.files} >= _TRIAGE_OUTPUTS:
         return
     if is_run(storage, place, listing):
         yield place
@@ -235,18 +225,36 @@ def _walk(
             yield below
 
 
-def _matching(storage: Storage, place: str, on_unlisted: OnUnlisted, pattern: str) -> Iterator[str]:
+def _matching(
+    storage: Storage, place: str, on_unlisted: OnUnlisted, pattern: str, leave_out: str
+) -> Iterator[str]:
     """Yield the directories and files below `place` that match a pattern, component by component."""
     part, _, rest = pattern.strip("/").partition("/")
     try:
-        listing = storage.listing(place)
+        listing = without_outputs(storage.listing(place))
     except OSError as error:
         on_unlisted(_unlisted(place, _reason(error)))
         return
     for name in listing.folders if rest else sorted({*listing.folders, *listing.files}):
-        if fnmatchcase(name, part):
-            below = storage.below(place, name)
-            yield from _matching(storage, below, on_unlisted, rest) if rest else (below,)
+        below = storage.below(place, name)
+        if not fnmatchcase(name, part) or _is_left_out(below, leave_out):
+            continue
+        if rest:
+            yield from _matching(storage, below, on_unlisted, rest, leave_out)
+        elif name not in listing.folders or not _is_output(storage, below):
+            yield below
+
+
+def _is_left_out(place: str, leave_out: str) -> bool:
+    return bool(leave_out) and os.path.realpath(place) == leave_out
+
+
+def _is_output(storage: Storage, place: str) -> bool:
+    """Return True for an output directory of mwms-triage; one that is settled in the history is a run."""
+    try:
+        return not storage.settled(place) and is_output_folder(storage.listing(place))
+    except OSError:
+        return False
 
 
 def _has_run_files(listing: Listing) -> bool:
@@ -288,7 +296,7 @@ def _names_worker_or_attempt(name: str) -> bool:
 
 def _listing_or_none(storage: Storage, place: str) -> Listing | None:
     try:
-        return storage.listing(place)
+        return without_outputs(storage.listing(place))
     except OSError:
         return None
 
