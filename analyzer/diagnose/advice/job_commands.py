@@ -40,6 +40,7 @@ _SERVICE = r"\.svc(?:\.[\w.-]+)?:\d+$"
 _ADDRESS = re.compile(r"([A-Za-z0-9][\w.-]*):(\d{1,5})$")
 _PLACEHOLDER = re.compile(r'("\$SLURM_JOB_ID"|\b(?:POD|CONTAINER|NODE|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)')
 _NAMED = re.compile(r"(?:On|In) (?:Kubernetes|Slurm|Docker)\b")
+_PART = re.compile(r"""(?! )(?:[^;"']|"(?:[^"\\]|\\.)*"|'[^']*'|;(?! )|["'])+""")
 _MAX_BLAMED = 3
 
 
@@ -134,15 +135,20 @@ def for_job(step: Step, job: Job) -> Step:
     A command of another platform is replaced by its equivalent, unless the step has one for the platform. A
     command that names a blamed worker is repeated for each; a name that no file states stays a placeholder.
     """
-    commands = step.command.split("; ") if step.command else []
+    commands = parts_of(step)
     own = any(_platform_of_command(each) == job.platform for each in commands)
     kept = [text for each in commands if (text := _on_platform(each, job.platform, own=own))]
     return step._replace(command="; ".join(dict.fromkeys(_filled(kept, job.names))) or None)
 
 
+def parts_of(step: Step) -> list[str]:
+    """Return the commands of a step that `; ` separates; what is in quotes is not divided."""
+    return [found[0] for found in _PART.finditer(step.command or "")]
+
+
 def without_repeats(steps: Sequence[Step]) -> list[Step]:
     """Return the steps, each without the commands that a later one has too, unless it has no others."""
-    parts = [step.command.split("; ") if step.command else [] for step in steps]
+    parts = [*map(parts_of, steps)]
     later = [{command for following in parts[n + 1 :] for command in following} for n in range(len(parts))]
     own = [
         [each for each in mine if each not in others] or mine

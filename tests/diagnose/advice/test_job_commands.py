@@ -138,6 +138,19 @@ def test_reports_show_the_command(make_run: MakeRun) -> None:
         assert "sbatch --exclude=host" in render(found, name).replace("\\", ""), name
 
 
+def test_a_command_in_quotes_stays_whole() -> None:
+    """Two lines of Python may begin alike, and names are filled in once for each worker."""
+    first = """python -c 'import tensorflow as tf; print(tf.__version__)'"""
+    both = f'{first}; python -c "import tensorflow as tf; print(\'a\\"; b\')"'
+    assert [step.command for step in without_repeats([Step("a", both), Step("b", first)])] == [
+        both.removeprefix(f"{first}; "),
+        first,
+    ]
+    job = Job(None, [{"HOST": "a"}, {"HOST": "b"}])
+    told = for_job(Step("a", "python -c 'import x; x.call(\"HOST\")'; df"), job)
+    assert told.command == """python -c 'import x; x.call("a")'; python -c 'import x; x.call("b")'; df"""
+
+
 def test_no_command_is_printed_twice() -> None:
     """A later step keeps its own; a step that has no other command keeps it, too."""
     steps = [
