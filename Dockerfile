@@ -1,4 +1,5 @@
-# Both commands in a small image. The run is mounted read-only: docker run --rm -v "$PWD/run:/run_dir:ro" mwms-analyze
+# Both commands in a small image. The run is mounted read-only, and the report is printed, since a file would be lost with
+# the container: docker run --rm -v "$PWD/run:/run_dir:ro" mwms-analyze
 # The triage: docker run --rm --entrypoint mwms-triage -v "$PWD/runs:/runs:ro" -v "$PWD/triage:/triage" mwms-analyze /runs -o /triage
 FROM python:3.11-slim AS build
 WORKDIR /src
@@ -18,4 +19,4 @@ RUN useradd --create-home --uid 10001 analyst
 USER analyst
 WORKDIR /home/analyst
 ENTRYPOINT ["/opt/mwms/bin/python", "-I", "-m", "analyzer"]
-CMD ["/run_dir"]
+CMD ["/run_dir", "-o", "-"]

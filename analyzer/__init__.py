@@ -6,6 +6,7 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from analyzer.model.errors import UsageError, UserError
 from analyzer.model.options import AnalysisOptions, checked
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def analyze(*paths: str | os.PathLike[str], options: AnalysisOptions | None = No
 
     Raises:
         NothingReadable: no path leads to a file that can be read.
-        RuleError: a rule file is wrong.
+        RuleError: a rule file is wrong, or a directory of rules is none.
         UsageError: a path is empty, they hold more than one run, or there is no such redaction.
         TypeError: no path is given, or a path or an option has a wrong type, as a list of paths has.
 
@@ -37,7 +38,10 @@ def analyze(*paths: str | os.PathLike[str], options: AnalysisOptions | None = No
         way = "pass several files as analyze(*paths)" if several else "give a text or a Path"
         raise TypeError(f"a path is a {type(wrong[0]).__name__}: {way}")
     if "" in paths:
-        raise import_module("analyzer.model.errors").UsageError("a path is empty")
+        raise UsageError("a path is empty")
     pipeline = import_module("analyzer.pipeline")
-    run: Run = pipeline.analyze([Path(path) for path in paths], options and checked(options))
+    try:
+        run: Run = pipeline.analyze([Path(path) for path in paths], options and checked(options))
+    except UserError as error:
+        raise error.with_traceback(None) from None  # it is the caller's: where we found it tells nothing
     return run

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from analyzer.discover import discover, installed_readers, reader_versions
-from analyzer.engine import RulePack, installed_packs, load_with_packs
+from analyzer.engine import RulePack, installed_packs, load_with_packs, why_no_rules
 from analyzer.ingest import ingest
 from analyzer.model.contract import DiagnosisDocument
-from analyzer.model.errors import NothingReadable, UsageError
+from analyzer.model.errors import NothingReadable, RuleError, UsageError
 from analyzer.model.options import AnalysisOptions
 from analyzer.model.run import Diagnosis, NamedTables, Run, RunDir, Tables
 from analyzer.storage.package_files import resource
@@ -65,9 +65,12 @@ def load_rules(more: Sequence[Path] = (), *, packs: bool = True) -> RulePack:
     """Return the rules of the package, of installed packs and of further directories.
 
     Raises:
-        RuleError: a rule file is wrong.
+        RuleError: a rule file is wrong, or a directory is none or holds no rule.
 
     """
+    for folder in more:
+        if why := why_no_rules(folder):
+            raise RuleError(f"{folder}: {why}")
     return load_with_packs([resource("rules"), *more], installed_packs() if packs else {})
 
 
@@ -117,7 +120,7 @@ def _baseline(options: AnalysisOptions, pack: RulePack) -> BaselineRun | None:
         run = discover(options.against, limits=options.budget)
         tables = load_tables(run, pack)
     except (NothingReadable, UsageError) as error:
-        raise UsageError(f"--against: {error}") from error
+        raise UsageError(f"against: {error}") from error
 
     from analyzer.diagnose import BaselineRun
     from analyzer.ingest.raw_lines import line_templates

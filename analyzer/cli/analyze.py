@@ -74,7 +74,7 @@ def _configured_run(argv: Sequence[str] | None) -> int:
     parser = _parser()
     arguments, settings = configured(parser, argv, ["paths"])
     if arguments.print_config:
-        formats = settings["format"]._replace(value=",".join(_formats(arguments)))
+        formats = settings["format"]._replace(value=_shown_formats(arguments))
         write_stdout(as_toml("analyze", {**settings, "format": formats}))
         return 0
     if not arguments.paths:
@@ -138,7 +138,7 @@ def _run(arguments: argparse.Namespace) -> int:
             where = targets.resolve_targets(arguments.output, formats, paths)
             diagnosis = _analyze(arguments, paths, (*formats, "text"))
             _report(diagnosis, written, where, arguments.color, explained=arguments.explain)
-    _print_warnings(diagnosis)
+    _print_warnings(diagnosis, arguments.output)
     if arguments.post:
         _post(arguments.post, diagnosis, formats[0])
     return _status(diagnosis, arguments.fail_on)
@@ -163,8 +163,15 @@ def _formats(arguments: argparse.Namespace) -> list[str]:
     unnamed = arguments.format is None and arguments.output is None
     formats = ["json"] if unnamed else targets.chosen_formats(arguments.format, arguments.output)
     if len(formats) > 1:
-        raise UsageError("--post takes one format")
+        raise UsageError(f"--format {','.join(formats)}: --post takes one format")
     return formats
+
+
+def _shown_formats(arguments: argparse.Namespace) -> str:
+    """Return the value of `--format` as `--print-config` shows it, right or wrong."""
+    if arguments.format is None and arguments.output is None and arguments.post:
+        return "json"
+    return arguments.format or ",".join(targets.chosen_formats(None, arguments.output))
 
 
 def _post(url: str, diagnosis: Diagnosis, format: str) -> None:  # noqa: A002
@@ -245,10 +252,13 @@ def _report(
     write_stdout("".join(f"Report: {path}\n" for path in paths))
 
 
-def _print_warnings(diagnosis: Diagnosis) -> None:
-    """Print on standard error if the run of `--against` is not healthy itself, and which rules failed."""
+def _print_warnings(diagnosis: Diagnosis, output: str | None) -> None:
+    """Print on standard error which rules failed, and if the run of `--against` is not healthy itself.
+
+    The latter is left out if the terminal has the report already, which says it.
+    """
     good = diagnosis.document.get("against")
-    if good and good.get("verdict") != Verdict.HEALTHY.value:
+    if output == "-" and good and good.get("verdict") != Verdict.HEALTHY.value:
         print(f"mwms-analyze: --against: compared with {good['run']}, {how_it_went(good)}", file=sys.stderr)
     for finding in diagnosis.document["findings"]:
         if finding["outcome"] == Outcome.ERROR.value:

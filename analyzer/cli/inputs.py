@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from analyzer.engine import why_no_rules
 from analyzer.model.errors import NothingReadable, UsageError
 
 
@@ -36,14 +37,8 @@ def rule_directory(name: str, option: str = "--rules ") -> Path:
 
     """
     folder = Path(name)
-    if folder.is_file():
-        raise UsageError(f"{option}{name}: is a file; give its directory, {folder.parent}")
-    if not folder.is_dir():
-        raise UsageError(f"{option}{name}: no such directory")
-    if not any(folder.rglob("*.yaml")):
-        misnamed = next(folder.rglob("*.yml"), None)
-        hint = f"; rename {misnamed.name} to {misnamed.stem}.yaml" if misnamed else ""
-        raise UsageError(f"{option}{name}: holds no rule (*.yaml){hint}")
+    if why := why_no_rules(folder):
+        raise UsageError(f"{option}{name}: {why}")
     return folder
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from analyzer.cli.terminal.entrypoint import write_stdout
-from analyzer.discover import discover
+from analyzer.discover import discover, is_report
 from analyzer.ingest.raw_lines import lines_at
 from analyzer.model.errors import UsageError
 from analyzer.redact import redact
@@ -24,7 +24,8 @@ def verify(paths: Sequence[Path], report: Path) -> int:
     """Print the quotes of a JSON or HTML report that are missing from the files; return 1 if any is, else 0.
 
     Raises:
-        UsageError: the report is not a diagnosis, or its hosts and addresses were renamed.
+        UsageError: the report is not a diagnosis, its hosts and addresses were renamed, or another report is
+            given as a run.
         NothingReadable: no path leads to a readable file.
 
     """
@@ -33,6 +34,7 @@ def verify(paths: Sequence[Path], report: Path) -> int:
         quoted, about = quotes(document), str(document["run"]["name"])
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"--verify {report}: this is no diagnosis: {error!r}") from error
+    _require_no_report(paths)
     run = discover(paths)
     failed = mismatches(quoted, lines_at(run, lines_to_read(quoted)))
     lines = [*_report_lines(run.name, about, quoted, failed)]
@@ -42,6 +44,13 @@ def verify(paths: Sequence[Path], report: Path) -> int:
         )
     write_stdout("".join(f"{line}\n" for line in lines))
     return 1 if failed else 0
+
+
+def _require_no_report(paths: Sequence[Path]) -> None:
+    """Raise UsageError if one of several paths is a report of this tool."""
+    given = [path for path in paths if len(paths) > 1 and path.is_file()]
+    if report := next((path for path in given if is_report(path)), None):
+        raise UsageError(f"{report}: a report, and --verify takes one; give the run that it is about")
 
 
 def _read(report: Path) -> Mapping[str, Any]:

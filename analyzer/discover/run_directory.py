@@ -227,6 +227,11 @@ def _is_own_report(path: Path, name: str, kind: Kind) -> bool:
     return is_own_report(name, _opening_of(path) if may_be else b"")
 
 
+def is_report(path: Path) -> bool:
+    """Return True for a file that the tool wrote, by its name or its first bytes."""
+    return is_own_report(path.name, _opening_of(path))
+
+
 def _as_log(source: Source) -> Source:
     """Return the only file of a run as a log if nothing shows its kind and it is text.
 

@@ -86,7 +86,7 @@ def test_a_fault_of_the_file_is_told_with_its_line(
         ("MWMS_FAIL_ON", "never", "MWMS_FAIL_ON = never: choose from failed, degraded"),
         ("MWMS_XPROF", "perhaps", "MWMS_XPROF = perhaps: give true or false"),
         ("MWMS_RULES", "'a", "MWMS_RULES: No closing quotation"),
-        ("MWMS_CONFIG", "none.toml", "none.toml: No such file or directory"),
+        ("MWMS_CONFIG", "none.toml", "none.toml: no such file or directory"),
     ],
 )
 def test_a_fault_of_a_variable_is_told(

@@ -37,6 +37,7 @@ from analyzer.cli.analyze import main
             ["RUN", "--format", "json", "-o", "x.html"],
             "-o x.html: --format json goes into a file .json; give a name with this suffix, or no --format",
         ),
+        (["RUN", "--config", "nope.toml"], "nope.toml: no such file or directory"),
         (["RUN", "--rules", "EMPTY"], "--rules EMPTY: holds no rule (*.yaml)"),
     ],
 )

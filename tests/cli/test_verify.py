@@ -30,6 +30,18 @@ def report(run: Path, folder: Path, *options: str) -> Path:
     return folder / "report.json"
 
 
+def test_one_report_is_verified_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A second one is not taken for a file of the run, wherever it stands."""
+    made = report(KILLED, tmp_path)
+    capsys.readouterr()
+    for words in (
+        [str(KILLED), "--verify", str(made), str(made)],
+        [str(made), str(KILLED), "--verify", str(made)],
+    ):
+        assert main(words) == 2
+        assert "report.json: a report, and --verify takes one" in capsys.readouterr().err
+
+
 EXPORTED = [sample for sample in SAMPLE_RUNS if (sample / "run" / "cloud-logging.json").is_file()]
 
 

@@ -140,7 +140,19 @@ def test_an_address_is_checked_first(url: str) -> None:
 def test_two_formats_are_refused(make_run: Any, capsys: Any) -> None:
     """A webhook takes one body."""
     assert main([str(make_run(LOG)), "--post", "http://127.0.0.1:1/x", "--format", "slack,json"]) == 2
-    assert "--post takes one format" in capsys.readouterr().err
+    assert "--format slack,json: --post takes one format" in capsys.readouterr().err
+
+
+def test_two_formats_of_a_file_are_refused_with_its_line(
+    make_run: Any, capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the options can be printed, to see where each comes from."""
+    monkeypatch.chdir(tmp_path)
+    Path("mwms.toml").write_text('[analyze]\npost = "https://host/x"\nformat = "html,json"\n', "utf-8")
+    assert main([str(make_run(LOG))]) == 2
+    assert capsys.readouterr().err.startswith("mwms-analyze: mwms.toml:3: --format html,json: --post takes")
+    assert main(["--print-config"]) == 0
+    assert 'format = "html,json"  # mwms.toml:3' in capsys.readouterr().out
 
 
 def test_user_and_password_are_not_shown() -> None:

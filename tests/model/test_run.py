@@ -1,13 +1,15 @@
 """A run in a notebook: what it shows of itself, and what a mistake is answered with."""
 
+import inspect
 import json
+import traceback
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from analyzer import AnalysisOptions, analyze
-from analyzer.model.errors import UsageError
+from analyzer.model.errors import NothingReadable, RuleError, UsageError
 from analyzer.model.run import Diagnosis, NamedTables, Run
 from analyzer.model.schema import TABLES
 from analyzer.render import render
@@ -79,12 +81,41 @@ def test_an_empty_path_is_not_the_current_directory() -> None:
         ({"redaction": "topologie"}, UsageError, "redaction is 'topologie'; choose secrets or topology"),
         ({"rules": "my-rules"}, TypeError, "rules is to be a tuple of paths"),
         ({"budget": "5s"}, TypeError, "budget is to be Limits"),
+        ({"packs": "no"}, TypeError, "packs is 'no'; give True or False"),
+        ({"xprof_seconds": "5s"}, TypeError, "xprof_seconds is '5s'; give a number of seconds"),
+        ({"warm_up": 1}, TypeError, "warm_up is 1; give a function or None"),
     ],
 )  # fmt: skip
 def test_a_wrong_option_is_refused(options: dict[str, Any], error: type[Exception], words: str) -> None:
     """A misspelt redaction would let names of machines leave the company."""
     with pytest.raises(error, match=words):
         analyze("run", options=AnalysisOptions(**options))
+
+
+def test_rules_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    """Without them a known failure would be an unknown one."""
+    for folder, words in ((tmp_path / "nope", "no such directory"), (tmp_path, r"holds no rule \(\*.yaml\)")):
+        with pytest.raises(RuleError, match=f"^{folder}: {words}$"):
+            analyze("run", options=AnalysisOptions(rules=(folder,)))
+
+
+def test_an_error_names_the_field_and_nothing_else(tmp_path: Path) -> None:
+    """No option of the command, and no chain of what was raised before it."""
+    (tmp_path / "worker-0.log").write_text("step 1 loss 0.5\n", "utf-8")
+    nope = tmp_path / "nope"
+    with pytest.raises(UsageError, match=f"^against: {nope}: no such file") as raised:
+        analyze(tmp_path, options=AnalysisOptions(against=(nope,), packs=False))
+    with pytest.raises(NothingReadable, match="no such file") as missing:
+        analyze(nope)
+    for error in (raised.value, missing.value):
+        assert error.__suppress_context__
+        assert len(traceback.extract_tb(error.__traceback__)) == 2
+
+
+def test_help_explains_each_option() -> None:
+    """As the notebook's page promises."""
+    for field in AnalysisOptions._fields:
+        assert "Alias for field" not in inspect.getdoc(getattr(AnalysisOptions, field))
 
 
 def test_options_are_no_mapping() -> None:

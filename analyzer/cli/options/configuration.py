@@ -65,7 +65,7 @@ def configured(
     """
     called, words = _called(parser, list(sys.argv[1:] if argv is None else argv))
     actions = _actions(called)
-    given, unknown = called.parse_known_args(words, Namespace(**dict.fromkeys(actions)))
+    given, unknown = called.parse_known_intermixed_args(words, Namespace(**dict.fromkeys(actions)))
     if unknown:
         raise _unknown_argument(called, unknown[0])
     _require_no_empty(called, words)
@@ -87,15 +87,20 @@ def configured(
 
 @contextmanager
 def naming_origins(settings: Mapping[str, Setting]) -> Iterator[None]:
-    """Put the file and line, or the variable, in front of an error about an option that comes from there."""
+    """Put the file and line, or the variable, in front of an error about an option that comes from there.
+
+    An error about a field of AnalysisOptions becomes one about the option of that name.
+    """
     try:
         yield
     except UsageError as error:
+        if str(error).partition(":")[0] in settings:
+            error = UsageError(f"--{error}")
         configured = {name: each for name, each in settings.items() if each.origin not in {_GIVEN, _DEFAULT}}
         about = (each.origin for name, each in configured.items() if _is_about(name, each.value, str(error)))
         if origin := next(about, None):
-            raise UsageError(f"{origin}: {error}") from error
-        raise
+            raise UsageError(f"{origin}: {error}") from None
+        raise error from None
 
 
 def _is_about(name: str, value: object, error: str) -> bool:
@@ -238,7 +243,7 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
         text = path.read_text(encoding="utf-8")
         return text, tomllib.loads(text)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from error
     except tomllib.TOMLDecodeError as error:
         reason, _, line = re.sub(r", column \d+\)$", "", str(error)).partition(" (at line ")
         hint = "; texts stand in quotes" if reason == "Invalid value" else ""

@@ -34,6 +34,7 @@ class BaselineRun(NamedTuple):
 
 def against(tables: Tables, good: BaselineRun) -> BaselineDiff:
     """Return the differences from the good run, by section; a list is empty if nothing differs."""
+    named = "the good run" if good.verdict == "healthy" else good.name
     return {
         "run": good.name,
         "verdict": good.verdict,
@@ -41,7 +42,7 @@ def against(tables: Tables, good: BaselineRun) -> BaselineDiff:
         "facts": list(_facts(tables, good.tables)),
         "step_time": {"here": _step_time(tables["paces"]), "there": _step_time(good.tables["paces"])},
         "curves": list(_curves(tables, good.tables))[:MAX_CURVES],
-        "lines": odd_lines(tables, good.lines),
+        "lines": odd_lines(tables, good.lines, compared=named),
     }
 
 

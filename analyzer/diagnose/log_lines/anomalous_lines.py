@@ -60,17 +60,19 @@ def odd_lines(
     tables: Tables,
     known: Collection[str] | None = None,
     shown: Collection[tuple[str | None, int | None]] = (),
+    compared: str = "the good run",
 ) -> list[EvidencePlace]:
     """Return the most anomalous lines as evidence, most anomalous first.
 
-    `known` are the line templates of a good run; `shown` are the places (source, line) already shown.
+    `known` are the line templates of the run `compared`; `shown` are the places (source, line) already shown.
     """
     several = len(set(tables["records"]["worker"].drop_nulls().to_list())) > 1
     groups = grouped_lines(tables["scalars"], tables["records"].filter(pl.col("worker").is_not_null()))
     lines = [odd_line(group, known, several=several) for group in groups.values()]
     odd = [e for e in lines if e.stands_out and (e.line.row["source"], e.line.number) not in shown]
     odd.sort(key=lambda each: (-each.weight, each.line.row["near"] or 0.0, each.line.number))
-    return [evidence_of(each, compared=known is not None) for each in odd[:MAX_ODD_LINES]]
+    lacking = f"not in {compared}" if known is not None else ""
+    return [evidence_of(each, lacking) for each in odd[:MAX_ODD_LINES]]
 
 
 def grouped_lines(scalars: pl.DataFrame, records: pl.DataFrame) -> dict[str, list[RecordLine]]:
@@ -107,13 +109,13 @@ def _lines(scalars: pl.DataFrame, records: pl.DataFrame) -> Iterator[RecordLine]
             yield RecordLine(template_of(text), row, number, text, step is not None and number > step)
 
 
-def evidence_of(odd: OddLine, *, compared: bool = False) -> EvidencePlace:
-    """Return the line as evidence, whose text states why it is anomalous."""
+def evidence_of(odd: OddLine, lacking: str = "") -> EvidencePlace:
+    """Return the line as evidence, whose text states why it is anomalous; `lacking` is a further reason."""
     row = odd.line.row
     reasons = [
         *([f"only {row['worker']} has it"] if odd.alone else []),
         *(["after the last common step"] if odd.line.late else []),
-        *(["not in the good run"] if compared else []),
+        *([lacking] if lacking else []),
         *(["in no healthy recording of mwms-analyze"] if odd.unusual and row["level"] in _WEIGHTS else []),
     ]
     return {

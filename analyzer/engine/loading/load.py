@@ -51,6 +51,19 @@ def load(directories: Sequence[Path]) -> RulePack:
     return RulePack(tuple(tuned), causes, _digest(files), applied, packs, known, machine, renamed)
 
 
+def why_no_rules(folder: Path) -> str:
+    """Return why a directory cannot be one of rules: it is none, or holds no rule; empty if it can."""
+    if folder.is_file():
+        return f"is a file; give its directory, {folder.parent}"
+    if not folder.is_dir():
+        return "no such directory"
+    if any(folder.rglob("*.yaml")):
+        return ""
+    misnamed = next(folder.rglob("*.yml"), None)
+    hint = f"; rename {misnamed.name} to {misnamed.stem}.yaml" if misnamed else ""
+    return f"holds no rule (*.yaml){hint}"
+
+
 def _causes(documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:
     right = [document.data for document in documents if document.check(file_schema("causes"))]
     return {cause: text for data in right for cause, text in data.items()}

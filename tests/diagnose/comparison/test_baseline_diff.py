@@ -165,6 +165,21 @@ def test_a_run_does_not_differ_from_itself(name: str, went: str) -> None:
 
 
 @pytest.mark.recordings
+def test_a_run_that_failed_is_not_called_good(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither by its lines nor twice; where the report is for a program, standard error has it."""
+    bad, failed = sample("loss-explodes-tf211"), sample("worker-killed")
+    assert main([str(bad), "--against", str(failed), "-o", str(tmp_path / "r.json")]) == 1
+    told = capsys.readouterr()
+    assert "Against worker-killed, which failed itself" in told.out
+    assert told.err == ""
+    text = (tmp_path / "r.json").read_text("utf-8")
+    assert "not in worker-killed" in text
+    assert "the good run" not in text
+    main([str(bad), "--against", str(failed), "-o", "-", "--format", "json"])
+    assert "compared with worker-killed, which failed itself" in capsys.readouterr().err
+
+
+@pytest.mark.recordings
 def test_the_command_takes_a_good_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One that is not there is said."""
     bad, good = sample("loss-explodes-tf211"), sample("healthy-srun-tf211")
