@@ -128,6 +128,8 @@ def _summary_line(night: TriageResult, settle: str) -> str:
     if unread := sum(bool(each.problem) for each in night.unreported):
         line += f" ({unread} could not be diagnosed)"
     line += f", {failed} newly failed or degraded"
+    if unclear := sum(each.verdict == "inconclusive" for each in night.unreported):
+        line += f", {unclear} inconclusive"
     waited = f"call again {settle} after the last write, or with --settle 0s to take them now"
     more = [f"{night.waiting} still being written ({waited})"] * (night.waiting > 0)
     more += [f"{night.left} left for the next time"] * (night.left > 0)

@@ -9,6 +9,7 @@ import polars as pl
 
 from analyzer.identify.claims import task_addresses
 from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import GUESSES, attempt_of, is_previous, is_task, split_task
 from analyzer.tables.clock_alignment import in_other_zone
 
@@ -16,6 +17,8 @@ ADDRESSES = ("server_address", "cluster_spec")
 STARTS = (*ADDRESSES, "process_banner")
 """Keys of facts that a process states as it starts."""
 REPLICATION = ("replicas", "strategy")
+_OUTPUT = (Kind.LOG.value, Kind.RECORDING.value)
+"""Kinds of files that a process wrote."""
 _LEADING = ("task", "own_device", "leader", "connected")
 _KEYS = (*STARTS, *_LEADING, *REPLICATION, "awaits", "attributed")
 _FIRST = frozenset({"worker:0", "chief:0"})
@@ -46,6 +49,8 @@ class JobEvidence(NamedTuple):
     """Workers whose index is a guess."""
     logged: set[str]
     """Workers with a log."""
+    is_configuration: bool
+    """True if only files with a configuration, such as TF_CONFIG, state its processes."""
     span: tuple[float, float]
     """First and last time in the logs of processes; (infinity, -infinity) if undated."""
 
@@ -83,7 +88,10 @@ def job_evidence(identified: Tables) -> JobEvidence:
     )
     first, last = starting["first_time"].min(), starting["last_time"].max()
     span = (first, last) if isinstance(first, float) and isinstance(last, float) else (inf, -inf)
-    found = JobEvidence({}, set(), set(), set(), set(), set(), {*logs["worker"]}, span)
+    starts = stated.filter(pl.col("key").is_in(STARTS))["source"]
+    printed = identified["sources"].filter(pl.col("kind").is_in(_OUTPUT) & pl.col("source").is_in(starts.to_list()))
+    configured = starts.len() > 0 and printed.is_empty()
+    found = JobEvidence({}, set(), set(), set(), set(), set(), {*logs["worker"]}, configured, span)
     for row in stated.iter_rows(named=True):
         _add_statement(found, row)
     return found
@@ -118,7 +126,13 @@ def _attempt(row: Mapping[str, Any]) -> str:
 
 
 def are_separate(one: JobEvidence, other: JobEvidence) -> bool:
-    """Return True if two groups of files are of different jobs."""
+    """Return True if two groups of files are of different jobs.
+
+    Files that only configure a job belong to the logs beside them, whose addresses may be those of a cluster
+    that the program defines itself.
+    """
+    if one.is_configuration != other.is_configuration:
+        return False
     if one.is_whole and other.is_whole:
         return _are_two_whole_jobs(one, other)
     if one.addresses & other.addresses:

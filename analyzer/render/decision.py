@@ -110,7 +110,7 @@ def seen_before(diagnosis: Mapping[str, Any]) -> list[Answer]:
         return [Answer(_SEEN, "Unknown", f"the history could not be read: {reason}")]
     if not history["runs"]:
         return [Answer(_SEEN, "No", f"new among {plural(history['of'], 'failed run')} in the history")]
-    since = f"first on {history['first']}, last on {history['last']}"
+    since = f"the first ended on {history['first']}, the last on {history['last']}"
     same = f"; {plural(history['same_host'], 'time')} on the same host" if history["same_host"] else ""
     return [Answer(_SEEN, f"Yes, {plural(history['runs'], 'time')}", since + same)]
 

@@ -123,13 +123,19 @@ def triage(options: TriageOptions, examiner: RunExaminer) -> TriageResult:
         as_usage_errors(),
     ):
         call = _Call(options, roots, pack, outputs, history, result)
-        call.publish(call.examine(examiner))
+        touched = call.examine(examiner)
+        _require_runs(options, result)
+        call.publish(touched)
         result.unreported = _unreported(history, options.layout, result.date)
         history.end(result.date, options.now, result.found, result.waiting, result.unlisted)
+    return result
+
+
+def _require_runs(options: TriageOptions, result: TriageResult) -> None:
+    """Raise NothingReadable if no run was found: then the pages of earlier calls stay as they are."""
     if not result.found:
         why = "; ".join(f"{each.place}: {each.reason}" for each in result.unlisted[:3])
         raise NothingReadable(why or f"{', '.join(options.roots)}: there is no run below it")
-    return result
 
 
 def _unreported(history: History, layout: Layout, date: str) -> list[UnreportedRun]:

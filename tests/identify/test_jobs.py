@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Mapping
 from itertools import permutations
@@ -13,7 +14,7 @@ from analyzer.cli.analyze import main
 from analyzer.discover import discover
 from analyzer.identify.jobs import several_jobs
 from analyzer.ingest import ingest
-from analyzer.pipeline import load_tables
+from analyzer.pipeline import analyze, load_tables
 from tests.recordings import SAMPLE_RUNS
 from tests.rules import our_rules
 
@@ -69,6 +70,31 @@ def test_attempts_are_lives_of_one_job(other: str, make_run: MakeRun) -> None:
     """Even on other hosts."""
     run = make_run(files(JOBS[0], "attempt-1/{name}") | files(other, "attempt-2/{name}"))
     assert one_job(run)
+
+
+def configured(*names: str, job: str = "bert") -> dict[str, str]:
+    """TF_CONFIG of the pods of a job, at addresses that no log names."""
+    cluster = {"worker": [f"{job}-worker-{index}.ml.svc:2222" for index in range(len(names))]}
+    return {
+        name: json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}})
+        for index, name in enumerate(names)
+    }
+
+
+def test_the_configuration_of_a_pod_is_of_the_job_of_its_log(make_run: MakeRun) -> None:
+    """Also where the program defines a cluster of its own; two jobs remain two."""
+    logs = {name: text for name, text in files("worker-killed", "bert-{name}").items() if ".json" not in name}
+    tasks = [f"tf_config-bert-worker-{index}.json" for index in range(3)]
+    run = make_run(logs | configured(*tasks))
+    assert jobs_of(run) == []
+    found = analyze([run]).document
+    fired = {each["rule"] for each in found["findings"] if each["outcome"] == "fired"}
+    assert found["culprits"] == ["worker:2"]
+    assert "server-not-in-cluster" in fired
+    other = files("nan-loss", "other-{name}")
+    assert len(jobs_of(make_run(logs | configured(*tasks) | other))) == 2
+    twice = configured(*tasks) | configured(*(f"tf_config-vit-worker-{n}.json" for n in range(3)), job="vit")
+    assert len(jobs_of(make_run(twice))) == 2
 
 
 @pytest.mark.parametrize("job", JOBS)

@@ -70,7 +70,7 @@ def test_other_runs_with_the_fingerprint_count(tmp_path: Path) -> None:
     assert found == {"runs": 2, "of": 4, "first": "2024-10-04", "last": "2025-01-09", "same_host": 1}
     (said,) = decision.seen_before(SAME | {"history": found})
     assert said.answer == "Yes, 2 times"
-    assert said.detail == "first on 2024-10-04, last on 2025-01-09; 1 time on the same host"
+    assert said.detail == "the first ended on 2024-10-04, the last on 2025-01-09; 1 time on the same host"
 
 
 def test_the_history_is_only_read(tmp_path: Path) -> None:

@@ -170,6 +170,29 @@ def test_outputs_below_the_root_are_no_run_later(desk: Desk, capsys: pytest.Capt
         assert "a report of mwms-triage; give the run" in capsys.readouterr().err
 
 
+def test_a_mistyped_root_leaves_the_pages_alone(desk: Desk) -> None:
+    """They are of the last call that found runs."""
+    desk.write("good")
+    assert desk.call() == 0
+    before = {name: what for name, what in state(desk.out).items() if ".sqlite" not in name}
+    assert desk._replace(runs=desk.runs.parent / "none").call(now="2026-11-22T06:00:00") == 4
+    assert {name: what for name, what in state(desk.out).items() if ".sqlite" not in name} == before
+
+
+def test_inconclusive_runs_are_counted(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the headlines and in the terminal; one is not healthy either."""
+    log = desk.runs / "odd" / "worker-0.log"
+    log.parent.mkdir()
+    log.write_text("hello\n", "utf-8")
+    os.utime(log, (1_800_000_000, 1_800_000_000))
+    assert desk.call() == 3
+    assert "0 newly failed or degraded, 1 inconclusive" in capsys.readouterr().out
+    assert "1 run, none failed, 1 inconclusive" in (desk.out / "digest.md").read_text("utf-8")
+    desk.write("bad", "KeyError: 'label'")
+    desk.call()
+    assert "1 of 2 runs failed or degraded, 1 inconclusive" in (desk.out / "index.html").read_text("utf-8")
+
+
 def test_a_lone_run_starts_without_what_only_the_triage_needs() -> None:
     """The packages of the extras are not imported by `mwms-analyze`."""
     heavy = ["sqlalchemy", "fsspec", "pebble", "distributed", "prometheus_client", "psycopg"]

@@ -9,6 +9,7 @@ import polars as pl
 
 from analyzer.derive.cluster.addresses import is_local, split_address
 from analyzer.derive.cluster.workers import Spec, cluster_specs, distinct, of_each_spec
+from analyzer.model.task_names import split_task
 from analyzer.tables.builders import frame
 from analyzer.tables.grouping import grouped
 
@@ -28,6 +29,7 @@ _OF_CLUSTER = dict.fromkeys(("cluster_size", "loopback", "evaluator_listed", "tf
 _STATED_BY: Mapping[str, tuple[str, ...]] = {
     **_OF_CLUSTER,
     "claims": ("task",),
+    "server_listed": ("server_address",),
     "tensorflow_release": ("tensorflow",),
     "start_up": ("tensorflow",),
     "gpu_place": ("gpu_bus",),
@@ -35,7 +37,7 @@ _STATED_BY: Mapping[str, tuple[str, ...]] = {
 }
 """Compared value → keys of the facts that state it, if they differ from its name."""
 
-QUESTIONS = frozenset({"loopback", "evaluator_listed", "tf_config"})
+QUESTIONS = frozenset({"loopback", "evaluator_listed", "tf_config", "server_listed"})
 """Keys whose values are `yes` or `no`."""
 _ENOUGH_BATCHES = 3
 """Minimum number of batches of a worker's largest size for that size to count as its batch size."""
@@ -81,6 +83,32 @@ def _compared_values(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tup
     seen = workers.filter(pl.col("seen") & pl.col("trains"))["worker"].to_list()
     configured = set(specs)
     yield "tf_config", {worker: _yes_or_no(worker in configured) for worker in seen}
+    yield "server_listed", _listed_servers(facts)
+
+
+def _listed_servers(facts: pl.DataFrame) -> dict[str, str]:
+    """Return worker → whether each cluster stated to it lists the port of its server, if that is the same."""
+    own = facts.filter(pl.col("worker").is_not_null()).select("worker", "value", "key").unique()
+    servers: dict[str, list[str]] = grouped(_of_key(own, "server_address"))
+    clusters: dict[str, list[str]] = grouped(_of_key(own, "cluster_spec"))
+    found = {}
+    for worker in sorted(servers.keys() & clusters.keys()):
+        ports = {split_address(address)[1] for address in servers[worker]}
+        listed = [each for text in clusters[worker] if (each := _ports(text, split_task(worker)[0]))]
+        if len(ports) == 1 and listed:
+            found[worker] = _yes_or_no(all(ports <= each for each in listed))
+    return found
+
+
+def _of_key(facts: pl.DataFrame, key: str) -> Iterator[tuple[str, str]]:
+    return facts.filter(pl.col("key") == key).select("worker", "value").iter_rows()
+
+
+def _ports(cluster: str, role: str) -> set[str]:
+    """Return the ports of the tasks of a role in a cluster as a fact states it; empty without the role."""
+    stated = json.loads(cluster).get(role, ())
+    addresses = stated.values() if isinstance(stated, dict) else stated
+    return {port for address in addresses if (port := split_address(str(address))[1])}
 
 
 def _last_values(facts: pl.DataFrame, keys: Sequence[str]) -> dict[str, dict[str, str]]:

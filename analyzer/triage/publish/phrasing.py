@@ -24,9 +24,10 @@ def headline(summary: NightSummary, muted: int = 0) -> str:
     night = summary.tonight
     if not night.runs:
         return f"No runs on {summary.date}"
-    sentence = f"{night.bad} of {plural(night.runs, 'run')} failed or degraded"
+    runs, unclear = plural(night.runs, "run"), _unclear(night)
+    sentence = f"{night.bad} of {runs} failed or degraded{unclear}"
     if not night.bad:
-        sentence = f"{plural(night.runs, 'run')}, and none of them failed"
+        sentence = f"{runs}, none failed{unclear}" if unclear else f"{runs}, and none of them failed"
     return sentence + "".join(f"; {part}" for part in (_news(summary, muted), _guilt(summary)) if part)
 
 
@@ -42,7 +43,15 @@ def filed(summary: NightSummary, nights: Container[str]) -> str:
 
 def counts(night: NightCounts) -> str:
     """Return a night and how many of its runs failed or degraded, as part of a sentence."""
-    return f"{night.date}, with {night.bad} of {plural(night.runs, 'run')} failed or degraded"
+    return (
+        f"{night.date}, with {night.bad} of {plural(night.runs, 'run')} failed or degraded{_unclear(night)}"
+    )
+
+
+def _unclear(night: NightCounts) -> str:
+    """Return how many runs are neither healthy nor failed, as the end of a clause; empty if none is."""
+    named = {"inconclusive": night.inconclusive, "could not be diagnosed": night.broken}
+    return "".join(f", {count} {what}" for what, count in named.items() if count)
 
 
 def _news(summary: NightSummary, muted: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -43,6 +44,22 @@ def test_a_cluster_of_such_names_alone_is_told(own: str) -> None:
     specs = {"worker:0": cluster_of(f"{own}:1", f"{own}:2")}
     cluster = derived({"worker-0.log": [says("hello")]}, cluster_spec=specs)["cluster"]
     assert cluster.filter(cluster["key"] == "loopback")["holds"].to_list() == [True]
+
+
+@pytest.mark.parametrize(
+    ("address", "cluster", "listed"),
+    [
+        ("127.0.0.1:43191", cluster_of("bert-0.svc:2222", "bert-1.svc:2222"), [False]),
+        ("10.0.0.7:2222", cluster_of("bert-0.svc:2222", "bert-1.svc:2222"), [True]),
+        ("10.0.0.7:2222", json.dumps({"ps": ["a:5000"]}), []),
+        ("10.0.0.7:2222", json.dumps({"worker": {"0": "a:5000"}}), [False]),
+    ],
+)
+def test_a_server_outside_its_stated_cluster_is_told(address: str, cluster: str, listed: list[bool]) -> None:
+    """By its port, since a host has many names; a part of the cluster without its role tells nothing."""
+    stated = {"cluster_spec": {"worker:0": cluster}, "server_address": {"worker:0": address}}
+    found = derived({"worker-0.log": [says("hello")]}, **stated)["cluster"]
+    assert found.filter(found["key"] == "server_listed")["holds"].to_list() == listed
 
 
 def test_a_task_is_spelled_in_two_ways() -> None:
