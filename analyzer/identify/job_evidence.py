@@ -89,7 +89,9 @@ def job_evidence(identified: Tables) -> JobEvidence:
     first, last = starting["first_time"].min(), starting["last_time"].max()
     span = (first, last) if isinstance(first, float) and isinstance(last, float) else (inf, -inf)
     starts = stated.filter(pl.col("key").is_in(STARTS))["source"]
-    printed = identified["sources"].filter(pl.col("kind").is_in(_OUTPUT) & pl.col("source").is_in(starts.to_list()))
+    printed = identified["sources"].filter(
+        pl.col("kind").is_in(_OUTPUT) & pl.col("source").is_in(starts.to_list())
+    )
     configured = starts.len() > 0 and printed.is_empty()
     found = JobEvidence({}, set(), set(), set(), set(), set(), {*logs["worker"]}, configured, span)
     for row in stated.iter_rows(named=True):

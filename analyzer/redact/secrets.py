@@ -117,7 +117,7 @@ def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
     found: dict[str, list[SecretSpan]] = {}
     for text in (each for each in texts if each in asked or each in shown):
         spans = [*_spans(text, asked), *(_hidden_spans(shown[text], asked) if text in shown else ())]
-        if merged := _merged(_not_masked(text, spans)):
+        if merged := _merged(_not_masked(text, [*_without_urls_as_emails(spans)])):
             found[text] = merged
     return found
 
@@ -144,6 +144,15 @@ def _continued(text: str, span: SecretSpan) -> SecretSpan:
     """Return the span, extended by the next word if a line break seems to divide the secret."""
     rest = _REST.match(text, span.end)
     return span._replace(end=rest.end()) if rest and is_random(rest["word"]) else span
+
+
+def _without_urls_as_emails(spans: Sequence[SecretSpan]) -> Iterator[SecretSpan]:
+    """Yield the spans except e-mail addresses that are the password and the host of a URL."""
+    passwords = [each for each in spans if each.kind == "url-password"]
+    for each in spans:
+        in_url = each.kind == "email" and any(p.start <= each.start < p.end for p in passwords)
+        if not in_url:
+            yield each
 
 
 def _hidden_spans(shown: PlainText, asked: Mapping[str, Iterable[_Find]]) -> Iterator[SecretSpan]:

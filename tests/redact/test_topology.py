@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -19,6 +20,18 @@ from tests.redact.planted import (
 )
 
 MakeRun = Callable[[Mapping[str, str]], Path]
+
+
+def test_the_host_of_a_url_is_no_e_mail() -> None:
+    """Nor is its user a secret; the password is one, and an e-mail address beside it stays one."""
+    url = "postgres://ann:pw123@db.acme.internal:5432/x by ann@acme.com"
+    plain, masked = (excerpts(redact(document_with(url), mode))[0] for mode in ("secrets", "topology"))
+    assert re.sub(r":[0-9a-f]{4}\]", "]", plain) == (
+        "postgres://ann:[secret:url-password]@db.acme.internal:5432/x by [secret:email]"
+    )
+    assert re.sub(r":[0-9a-f]{4}\]", "]", masked) == (
+        "postgres://user-1:[secret:url-password]@host-1:5432/x by [secret:email]"
+    )
 
 
 def test_topology_gives_hosts_addresses_and_users_stable_names(make_run: MakeRun) -> None:
