@@ -213,7 +213,7 @@ def _new(arguments: argparse.Namespace) -> int:
     tables = load_tables(run, pack)
     known = diagnose_tables(run.name, tables, pack).document
     explained = [known["cause"]] if known["rule"] and known["cause"] else []
-    drafted = draft(tables, run.name, name, explained)
+    drafted = draft(tables, run.name, name, explained, known["culprits"])
     if known["rule"]:
         note = f"{run.name} is already explained by {known['rule']}; `explains` puts the new rule above it"
         print(f"mwms-rules: {note}", file=sys.stderr)

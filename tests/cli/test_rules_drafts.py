@@ -101,6 +101,24 @@ def test_a_run_that_is_explained_already_is_said_to_be(capsys: Said) -> None:
     printed = capsys.readouterr()
     assert printed.err.startswith("mwms-rules: worker-killed is already explained by worker-killed; ")
     assert "explains: [peer.*, symptom-*]" in printed.out
+    assert "blame: none" in printed.out
+    assert "# None is of worker:2, which the diagnosis blames" in printed.out
+
+
+def test_a_draft_is_made_for_the_culprit(make_run: MakeRun, tmp_path: Path, capsys: Said) -> None:
+    """However loud the others are about it."""
+    logs = {
+        "exit_codes.txt": "worker-0 1\nworker-1 -9\n",
+        "worker-0.log": "step 1 loss 0.7\nstep 2 loss 0.6\n"
+        'Traceback (most recent call last):\n  File "train.py", line 109, in <module>\n    train()\n'
+        "tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: Socket closed\n"
+        "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling "
+        "/tensorflow.WorkerService/RecvBuf:\n",
+        "worker-1.log": "step 1 loss 0.7\nstep 2 loss 0.6\nWARNING:store:the lease is about to end\n",
+    }
+    assert main(["new", "--from", str(make_run(logs)), "--id", "drafted"]) == 0
+    rule = drafted(capsys.readouterr().out, tmp_path / "rules-of-mine", capsys)
+    assert rule["cases"][0]["expect"] == {"fires": True, "culprits": ["worker:1"]}  # type: ignore[index]
 
 
 @few_rules

@@ -34,15 +34,19 @@ class Telling(NamedTuple):
     score: int
 
 
-def draft(tables: Tables, run: str, rule_id: str, explains: Sequence[str] = ()) -> str | None:
+def draft(
+    tables: Tables, run: str, rule_id: str, explains: Sequence[str] = (), culprits: Sequence[str] = ()
+) -> str | None:
     """Return a rule file with texts to fill in; None if no line distinguishes a worker.
 
-    `explains` are causes found in the run which the new rule is to explain.
+    `explains` are causes found in the run which the new rule is to explain. The lines are of its `culprits`;
+    where none of these has any, a rule from the lines of another worker blames nobody.
     """
     alarming = pl.col("level").is_in(["W", "E", "F"]) | (pl.col("kind") == "traceback")
     found = _telling(tables, _before_the_end(tables, alarming)) or _telling(tables, _last_plain(tables))
     if not found:
         return None
+    found = [each for each in found if each.row["worker"] in culprits] or found
     best = max(found, key=lambda each: each.score)
     worker, chosen = str(best.row["worker"]), _most_telling(found, best)
     ordinary = _routine_lines(tables, {each.template for each in found}, chosen[0].row)
@@ -50,7 +54,8 @@ def draft(tables: Tables, run: str, rule_id: str, explains: Sequence[str] = ()) 
     fires = {worker: [*own, *(_shortened(each.row["text"]) for each in chosen)], **ordinary}
     quiet = {worker: own, **ordinary}
     lines = [LineTemplate(each.line, each.template) for each in chosen]
-    return rule_text(rule_id, run, worker, lines, fires, quiet, explains)
+    silent = () if worker in culprits else culprits
+    return rule_text(rule_id, run, worker, lines, fires, quiet, explains, silent)
 
 
 def _most_telling(found: Iterable[Telling], best: Telling) -> list[Telling]:

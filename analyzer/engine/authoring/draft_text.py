@@ -8,6 +8,7 @@ import regex
 import yaml
 
 from analyzer.model.log_template import literals_between
+from analyzer.model.task_names import listed
 
 _PREFIX = re.compile(r"^[^\]]{0,120}\.(?:cc|h|cpp):(?:\d+|<\w+>)\] ")
 """Regex of the prefix that TensorFlow's C++ code prints before a message."""
@@ -53,26 +54,33 @@ def rule_text(
     fires: Mapping[str, Sequence[str]],
     quiet: Mapping[str, Sequence[str]],
     explains: Sequence[str],
+    silent: Sequence[str] = (),
 ) -> str:
-    """Return the text of the rule file; `fires` and `quiet` are worker → log lines of its two cases."""
+    """Return the text of the rule file; `fires` and `quiet` are worker → log lines of its two cases.
+
+    `silent` are the culprits of a run of which only another worker has such lines: the rule blames nobody.
+    """
+    expected = {"fires": True} if silent else {"fires": True, "culprits": [worker]}
     names = ["said"] if len(lines) == 1 else [f"said_{number + 1}" for number in range(len(lines))]
     groups: list[dict[str, Any]] = [
         {"id": rule_id, "title": "TODO what happened, in one line", "role": "cause",
          "cause": "TODO an id of causes.yaml", "status": "experimental", "requires": ["log"]},
         {"signals": {name: _signal(each) for name, each in zip(names, lines, strict=True)}},
-        {"when": " and ".join(names), "blame": "subject", "confidence": "possible",
+        {"when": " and ".join(names), "blame": "none" if silent else "subject", "confidence": "possible",
          "explains": [*(each for each in explains if not each.startswith("peer.")), "peer.*", "symptom-*"]},
         {"summary": "TODO what it means; {subject} is the worker", "why": [f"{{{names[-1]}.excerpt}}"],
          "next": ["TODO what to do about it"], "action": {"retry": "TODO", "owner": "TODO"}},
         {"cases": [
             {"name": "the run that it was drafted from", "origin": f"made from {run}",
-             "given": _Files(fires), "expect": {"fires": True, "culprits": [worker]}},
+             "given": _Files(fires), "expect": expected},
             {"name": "the same run without these lines", "origin": "near miss, made from the case above",
              "given": _Files(quiet), "expect": {"fires": False}},
         ]},
     ]  # fmt: skip
     name = " ".join(run.split())
     heading = f"# Drafted from {name}: what {worker} alone says, or says after the last common step.\n"
+    if silent:
+        heading += f"# None is of {listed(silent)}, which the diagnosis blames: the rule blames nobody.\n"
     return heading + "\n".join(_dumped(group) for group in groups)
 
 
