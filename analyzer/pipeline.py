@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from analyzer.discover import discover, installed_readers, reader_versions
-from analyzer.engine import RulePack, installed_packs, load_with_packs, why_no_rules
+from analyzer.engine import RulePack, installed_packs, load_with_packs, why_no_rules, with_given_paths
 from analyzer.ingest import ingest
 from analyzer.model.contract import DiagnosisDocument
 from analyzer.model.errors import NothingReadable, RuleError, UsageError
@@ -71,7 +71,10 @@ def load_rules(more: Sequence[Path] = (), *, packs: bool = True) -> RulePack:
     for folder in more:
         if why := why_no_rules(folder):
             raise RuleError(f"{folder}: {why}")
-    return load_with_packs([resource("rules"), *more], installed_packs() if packs else {})
+    try:
+        return load_with_packs([resource("rules"), *more], installed_packs() if packs else {})
+    except RuleError as error:
+        raise RuleError(with_given_paths(str(error), more)) from None
 
 
 def load_tables(run: RunDir, pack: RulePack, options: AnalysisOptions | None = None) -> Tables:

@@ -15,7 +15,7 @@ from analyzer.cli.options.printing import as_toml
 from analyzer.cli.options.standard import add_command, add_standard_options, command_parser, examples
 from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.discover import discover, installed_readers
-from analyzer.engine import RulePack
+from analyzer.engine import RulePack, with_given_paths
 from analyzer.engine.authoring import cases, pages
 from analyzer.engine.authoring.cases import Trial, run_case
 from analyzer.engine.authoring.draft import draft
@@ -127,7 +127,7 @@ def _lint(arguments: argparse.Namespace) -> int:
     except RuleError as error:
         faults = str(error).splitlines()
     if faults:
-        print(_with_given_paths("\n".join(faults), arguments.rules))
+        print(with_given_paths("\n".join(faults), [Path(each) for each in arguments.rules]))
         print(plural(len(faults), "fault"))
         return 2
     print(f"{plural(len(own.rules), 'rule')}, no faults")
@@ -146,15 +146,6 @@ def _file_faults(arguments: argparse.Namespace) -> list[str]:
     return faults
 
 
-def _with_given_paths(faults: str, folders: Sequence[str]) -> str:
-    """Return the faults with the directories as they were given, so that the paths can be pasted."""
-    for folder in folders:
-        named = Path(folder).resolve().name
-        given = f"{Path(folder)}/".replace("\\", r"\\")
-        faults = re.sub(rf"(?m)^{re.escape(named)}/", given, faults)
-    return faults
-
-
 def _test(arguments: argparse.Namespace) -> int:
     trials = []
     for trial in _trials(arguments):
@@ -164,7 +155,8 @@ def _test(arguments: argparse.Namespace) -> int:
             print(f"      {reason}")
         trials.append(trial)
     if not trials:
-        raise UsageError("there is no case to try")
+        print("0 cases: there is no rule here to try")
+        return 0
     failed = sum(bool(trial.fault) for trial in trials)
     skipped = sum(bool(trial.missing) for trial in trials)
     missing = skipped if arguments.rules else 0

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from analyzer import AnalysisOptions
+from analyzer import analyze as python_analyze
 from analyzer.cli.analyze import main as analyze
 from analyzer.cli.rules import main
 from analyzer.engine.loading.schemas import file_schema
+from analyzer.model.errors import RuleError
 from analyzer.pipeline import load_rules
 from analyzer.storage.package_files import resource
 from tests.recordings import ROOT
@@ -107,6 +110,39 @@ def test_lint_names_every_fault_with_file_and_line(mine: Path, capsys: Said) -> 
     assert lines[-1] == f"{len(lines) - 1} faults"
     assert any(line.startswith(f"{mine}/mine.yaml:8: `object` is no scope") for line in lines)
     assert any(line.startswith(f"{mine}/yours.yaml:3: `kause` is no role") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("cause", "fault"),
+    [
+        ("peer.killed", "`peer.killed` is a cause of rules/causes.yaml already"),
+        ("Acme Vocab", "`Acme Vocab` is no id of a cause: `family.name` in small letters"),
+        ("vocab_mismatch", "`vocab_mismatch` is no id of a cause: `family.name` in small letters"),
+    ],
+)
+def test_a_cause_of_ones_own_has_an_id_of_its_own(cause: str, fault: str, mine: Path, capsys: Said) -> None:
+    """In a family, as those of the package."""
+    (mine / "causes.yaml").write_text(f"{cause}: {{means: x}}\n", encoding="utf-8")
+    assert main(["lint", str(mine)]) == 2
+    assert f"{mine}/causes.yaml:1: {fault}" in capsys.readouterr().out
+
+
+def test_every_command_names_files_as_they_were_given(
+    mine: Path, make_run: MakeRun, monkeypatch: pytest.MonkeyPatch, capsys: Said
+) -> None:
+    """Wherever they stand in a fault; so does Python."""
+    monkeypatch.chdir(mine.parent.parent)
+    given = f"{mine.parent.name}/{mine.name}"
+    (mine / "yours.yaml").write_text(RULE, encoding="utf-8")
+    run = make_run({"worker-0.log": "step 1 loss 0.5\n"})
+    for command in (["list", "--rules", given], ["lint", given]):
+        assert main(command) == 2
+        said = capsys.readouterr()
+        assert f"{given}/yours.yaml:1: the id `mine` is" in said.out + said.err
+    assert analyze([str(run), "--rules", given]) == 2
+    assert f"is that of {given}/mine.yaml too" in capsys.readouterr().err
+    with pytest.raises(RuleError, match=f"^{given}/"):
+        python_analyze(run, options=AnalysisOptions(rules=(Path(given),)))
 
 
 def test_an_unknown_cause_is_named_beside_other_faults(mine: Path, capsys: Said) -> None:
@@ -228,8 +264,8 @@ def test_a_directory_without_rules_is_an_error(tmp_path: Path, capsys: Said) -> 
     (tmp_path / "overlay.yaml").write_text("switch_off: [plateau]\n", encoding="utf-8")
     assert main(["lint", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "0 rules, no faults\n"
-    assert main(["test", str(tmp_path)]) == 2
-    assert "there is no case to try" in capsys.readouterr().err
+    assert main(["test", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "0 cases: there is no rule here to try\n"
 
 
 def test_one_is_not_plural(mine: Path, capsys: Said) -> None:

@@ -26,12 +26,14 @@ def load(directories: Sequence[Path]) -> RulePack:
         RuleError: at least one file is wrong; the message lists each fault as `file:line: what`.
 
     """
-    files = sorted({file for directory in directories for file in directory.rglob("*.yaml")})
+    files = list(dict.fromkeys(file for each in directories for file in sorted(each.rglob("*.yaml"))))
     described = {file: read(file, _name(file, directories)) for file in files}
     worded = {file for file in described if file.parent.name == messages.FOLDER}
     known = messages.messages(document for file, document in described.items() if file in worded)
     documents = {file: document for file, document in described.items() if file not in worded}
-    stated = _causes(document for file, document in documents.items() if file.name == _CAUSES)
+    of_causes = [document for file, document in documents.items() if file.name == _CAUSES]
+    validation.check_causes(of_causes)
+    stated = _causes(of_causes)
     causes = {cause: text["means"] for cause, text in stated.items()}
     of_rules = [document for file, document in documents.items() if file.name not in _NO_RULES]
     written = [each for document in of_rules for each in _parts(document, causes)]
@@ -49,19 +51,6 @@ def load(directories: Sequence[Path]) -> RulePack:
     tuned = overlay.with_overlays(sorted(rules, key=lambda rule: rule.id), overlays)
     applied = ", ".join(each.file for each in overlays)
     return RulePack(tuple(tuned), causes, _digest(files), applied, packs, known, machine, renamed)
-
-
-def why_no_rules(folder: Path) -> str:
-    """Return why a directory cannot be one of rules: it is none, or holds no rule; empty if it can."""
-    if folder.is_file():
-        return f"is a file; give its directory, {folder.parent}"
-    if not folder.is_dir():
-        return "no such directory"
-    if any(folder.rglob("*.yaml")):
-        return ""
-    misnamed = next(folder.rglob("*.yml"), None)
-    hint = f"; rename {misnamed.name} to {misnamed.stem}.yaml" if misnamed else ""
-    return f"holds no rule (*.yaml){hint}"
 
 
 def _causes(documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:

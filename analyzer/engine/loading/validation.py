@@ -1,7 +1,7 @@
 """Checks what a schema cannot: names exist, examples match and thresholds have a reason."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -33,6 +33,14 @@ def check_file(document: Document) -> None:
         document.fault(("id",), f"the id `{document.data['id']}` is not the file's name `{stem}`")
 
 
+_CAUSE = re.compile(r"[a-z][a-z0-9_]*\.[a-z0-9_]+")
+_VERDICTS = frozenset({"healthy", "unknown"})
+"""Causes that are verdicts too, and are of no family."""
+_NO_BASIS = (
+    "compares with a number and gives no `basis` for it: a text beside `where`, which says why this number"
+)
+
+
 def check_ids(documents: Collection[Document]) -> None:
     """Add a fault for each id that is used twice."""
     first: dict[str, Document] = {}
@@ -40,6 +48,19 @@ def check_ids(documents: Collection[Document]) -> None:
         other = first.setdefault(str(document.data.get("id")), document)
         if other is not document:
             document.fault(("id",), f"the id `{document.data['id']}` is that of {other.file} too")
+
+
+def check_causes(documents: Iterable[Document]) -> None:
+    """Add a fault for each cause that an earlier file has too, or whose id has another form than theirs."""
+    first: dict[str, Document] = {}
+    for document in documents:
+        for cause in document.data:
+            other = first.setdefault(cause, document)
+            if other is not document:
+                document.fault((cause,), f"`{cause}` is a cause of {other.file} already; name another")
+            elif cause not in _VERDICTS and not _CAUSE.fullmatch(cause):
+                form = "`family.name` in small letters, digits and _, like `acme.lease_lost`"
+                document.fault((cause,), f"`{cause}` is no id of a cause: {form}")
 
 
 def check(document: Document, rule: Rule, rules: Collection[str], causes: Collection[str]) -> None:
@@ -104,7 +125,7 @@ def _check_signal(document: Document, rule: Rule, signal: Signal) -> None:
     path = ("signals", signal.name)
     _check_order(document, path, list(rule.signals), signal)
     if not signal.basis and any(number not in _NO_REASON for number in _thresholds(signal)):
-        document.fault(path, "compares with a number and gives no `basis` for it")
+        document.fault(path, _NO_BASIS)
     for column, condition in signal.where.items():
         pattern = condition.get("matches") if isinstance(condition, Mapping) else None
         if pattern and (found := _polars_fault(str(pattern))):
