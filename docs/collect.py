@@ -63,6 +63,8 @@ A container's own files are gone with it, so what nobody else keeps goes into a 
 This starts a worker, in its batch script or as its container's command, and keeps everything.
 Where TF_CONFIG is not set, as with `SlurmClusterResolver`, name the worker yourself:
 `WORKER=worker-$SLURM_PROCID`.
+Where a machine has no `nvidia-smi`, no cgroup v2 or no right to read the kernel log, the command says so
+on standard error and leaves an empty file or directory: that is harmless, the analysis takes what is there.
 
 """
 _BEFORE = ("tf_config", "environment", "packages", "nvidia_smi")

@@ -116,10 +116,10 @@ class Commands:
         """Whether every query failed; False if none was made."""
         return bool(self._answers) and not any(self._answers)
 
-    def report_missing(self, error: str) -> None:
+    def report_missing(self, error: str, wanted: str = "logs") -> None:
         """Report that no logs were found; do nothing if every query failed, as nothing is known."""
         if not self.unanswered:
-            self._report("logs", Outcome((), error=error))
+            self._report(wanted, Outcome((), error=error))
 
     def list_lost(self) -> Path | None:
         """Store the list of lost logs and return its path; None if there are none."""

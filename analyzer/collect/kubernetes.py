@@ -45,13 +45,15 @@ def job_of(target: str | None, selector: str | None, scope: Sequence[str]) -> Jo
     """Return the job that `KIND/NAME` or a selector of its pods names.
 
     Raises:
-        UsageError: neither is given, or the target has no kind.
+        UsageError: neither or both are given, or the target has no kind.
 
     """
     if target is None and selector:
         return Job("", "", selector, tuple(scope))
     kind, slash, name = (target or "").partition("/")
-    if not (slash and kind and name) or selector:
+    if target and selector:
+        raise UsageError("give KIND/NAME or its pods with -l, not both: each names a job")
+    if not (slash and kind and name):
         raise UsageError("name the job as KIND/NAME, as in tfjob/bert or job/bert, or its pods with -l")
     singular = kind.lower().partition(".")[0]
     singular = _PLURALS.get(singular, singular.removesuffix("s") if singular != "sts" else singular)

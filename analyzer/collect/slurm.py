@@ -36,6 +36,9 @@ def collect(commands: Commands, job: str, logs: Sequence[str] = ()) -> None:
     found = dict.fromkeys(_named_logs(described, _work_folder(commands, job, described), job, logs))
     for path, name in _stored_names(list(found)).items():
         commands.save(name, "cat", "--", str(path))
+    for pattern in logs:
+        if not any(path.is_file() for path in _matching(pattern)):
+            commands.report_missing(f"--logs {pattern}: no file there", pattern)
     if not found:
         advice = f"name it with --logs, as in --logs 'logs/*{job}*'"
         commands.report_missing(f"no log of job {job} found: {advice}")

@@ -124,7 +124,9 @@ def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
     absent = {w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]}
     absent -= {s["worker"] for s in closed}
     parts = [f"part of {', '.join(damaged[:_MAX_LOGS])}, which is damaged: copy it again"] * bool(damaged)
-    parts += [f"no file of {names(sorted(absent))}"] * bool(absent)
+    unlogged = absent & {s["worker"] for s in diagnosis["sources"] if s["read"] != "skipped"}
+    parts += [f"no log of {names(sorted(unlogged))}"] * bool(unlogged)
+    parts += [f"no file of {names(sorted(absent - unlogged))}"] * bool(absent - unlogged)
     if unread:
         more = f" and {plural(len(unread) - _MAX_LOGS, 'more log')}" if len(unread) > _MAX_LOGS else ""
         parts.append(f"{', '.join(unread[:_MAX_LOGS])}{more} cannot be read")
@@ -144,7 +146,9 @@ def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
     where = " on ".join(text for text in (moment, hosts) if text)
     tried = attempts(diagnosis)
     last = f"{tried}, this is the last" if tried and event and not nonfinite else tried
-    place = one_line(event["text"], 80) if event and nonfinite else f"all workers reached {reached}"
+    trainers = _trainers(diagnosis)
+    who = "all workers" if len(trainers) > 1 else names([w["id"] for w in trainers])
+    place = one_line(event["text"], 80) if event and nonfinite else f"{who} reached {reached}"
     parts = (last, place if reached or nonfinite else "")
     return [Answer("When and where?", where, "; ".join(filter(None, parts)))] if where else []
 
@@ -195,8 +199,9 @@ def _moment(event: Mapping[str, Any]) -> str:
 
 
 def _hosts(diagnosis: Mapping[str, Any]) -> str:
-    culprits = (w for w in diagnosis["workers"] if w["id"] in diagnosis["culprits"])
-    hosts = list(dict.fromkeys(one_line(w["host"], 60) for w in culprits if w["host"]))
+    workers = diagnosis["workers"]
+    failing = [w for w in workers if w["id"] in diagnosis["culprits"] or len(workers) == 1]
+    hosts = list(dict.fromkeys(one_line(w["host"], 60) for w in failing if w["host"]))
     return ", ".join(hosts) if len(hosts) <= _MAX_HOSTS else plural(len(hosts), "host")
 
 
@@ -205,10 +210,14 @@ def _last_common_step(diagnosis: Mapping[str, Any]) -> str:
 
     Step 0 is the beginning of an epoch, of which no step was printed.
     """
-    trainers = [w for w in diagnosis["workers"] if w["id"].partition(":")[0] in _TRAINS]
+    trainers = _trainers(diagnosis)
     if not trainers or any(w["last_step"]["step"] is None for w in trainers):
         return ""
     return _position(*min((w["last_step"]["epoch"] or 0, w["last_step"]["step"]) for w in trainers))
+
+
+def _trainers(diagnosis: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [w for w in diagnosis["workers"] if w["id"].partition(":")[0] in _TRAINS]
 
 
 def _position(epoch: int, step: int) -> str:

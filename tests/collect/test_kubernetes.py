@@ -197,7 +197,10 @@ def test_a_directory_with_files_is_refused(home: Path, capsys: Any) -> None:
 )
 def test_a_job_needs_a_kind_or_labels(target: str | None, selector: str | None) -> None:
     """A name alone could be any object."""
-    with pytest.raises(UsageError, match="KIND/NAME"):
+    both = target is not None and selector is not None
+    with pytest.raises(
+        UsageError, match="KIND/NAME or its pods with -l, not both" if both else "as KIND/NAME"
+    ):
         job_of(target, selector, ())
 
 

@@ -101,6 +101,14 @@ def test_logs_elsewhere_are_named(job: Job, tmp_path: Path, monkeypatch: pytest.
     assert stored == {"task-0", "task-1"}
 
 
+def test_a_pattern_without_a_file_is_told(job: Job, tmp_path: Path, capsys: Any) -> None:
+    """On the terminal and in the list of what is missing; the job's own logs are stored."""
+    run = tmp_path / "run"
+    assert main(["slurm", job.number, "-o", str(run), "--no-analyze", "--logs", "/none/*.out"]) == 0
+    assert "mwms-collect: --logs /none/*.out: no file there" in capsys.readouterr().err
+    assert (run / "not_collected.txt").read_text() == "/none/*.out\t--logs /none/*.out: no file there\n"
+
+
 def test_what_is_no_job_is_refused(tmp_path: Path, capsys: Any) -> None:
     """Before anything is asked."""
     assert main(["slurm", "bert", "-o", str(tmp_path / "run")]) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -62,6 +63,48 @@ def test_a_worker_without_files_is_named(kind: str, make_run: Callable[[Mapping[
     """In every report that people read."""
     run = make_run({"worker-0.log": "step 1 loss 0.5\nstep 2 loss 0.4\n", "tf_config-0.json": CONFIG})
     assert "no file of worker:1" in render(analyze([run]).document, kind).partition("Evidence")[0]
+
+
+@pytest.mark.parametrize("kind", ["text", "markdown", "html"])
+def test_a_worker_with_other_files_lacks_its_log(
+    kind: str, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """As where the collection of its log failed."""
+    other = CONFIG.replace('"index": 0', '"index": 1')
+    assert other != CONFIG
+    log = "step 1 loss 0.5\nstep 2 loss 0.4\n"
+    run = make_run({"worker-0.log": log, "tf_config-0.json": CONFIG, "tf_config-worker-1.json": other})
+    top = render(analyze([run]).document, kind).partition("Evidence")[0]
+    assert "no log of worker:1" in top
+    assert "no file of" not in top
+
+
+def test_a_process_alone_is_told_as_one(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """It has no others to compare with, and its host is known."""
+    raised = 'Traceback (most recent call last):\n  File "/work/train.py", line 4, in <module>\nKeyError: 1\n'
+    start = {
+        "event": "recording",
+        "time": 1.8e9,
+        "monotonic": 5.0,
+        "schema": "mwms-recording/1",
+        "host": "gpu7",
+    }
+    start |= {
+        "task": "gpu7",
+        "task_from": "host",
+        "streams": {"stdout": "stdout.log", "stderr": "stderr.log"},
+    }
+    end = {"event": "end", "time": 1.8e9 + 9, "monotonic": 14.0, "exit_code": 1, "signal": None}
+    log = "".join(f"step {step} loss 0.5\n" for step in range(1, 10))
+    recording = f"{json.dumps(start)}\n{json.dumps(end)}\n"
+    run = make_run({"gpu7/recording.jsonl": recording, "gpu7/stdout.log": log, "gpu7/stderr.log": raised})
+    document = analyze([run]).document
+    text = render(document, "text")
+    assert document["cause"] == "user.exception"
+    assert "on gpu7" in text
+    assert "worker:0 reached step 9" in text
+    assert "all workers" not in text
+    assert "did not raise it" not in text
 
 
 def test_a_damaged_archive_comes_before_all_advice(

@@ -54,7 +54,8 @@ def supervise(settings: Settings, command: Sequence[str]) -> NoReturn:
         directory = make_directory(settings.out, named_task["task"])
         settings = settings.at(os.path.abspath(directory), make_pages())
     except OSError as error:
-        sys.stderr.write(f"mwms-recorder: not recording: {error}\n")
+        reason = (error.strerror or str(error)).lower()
+        sys.stderr.write(f"mwms-recorder: not recording: {settings.out} cannot be written to: {reason}\n")
         sys.stderr.flush()
         execute(command, os.environ)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
