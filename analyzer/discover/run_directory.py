@@ -13,6 +13,7 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from analyzer.discover.binary_files import is_binary
 from analyzer.discover.own_reports import is_own_report, reporting_tool
 from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
@@ -216,6 +217,8 @@ def _source(path: Path, name: str) -> Source:
         kind = kind_of_text(_opening_of(path))
     if kind is Kind.PODS and name.lower().endswith(".json") and not skip and is_export(_opening_of(path)):
         kind = Kind.LOG  # CloudWatch calls its exports `events.json`, too
+    if kind is Kind.LOG and not skip and is_binary(path):
+        skip = "is no text"
     attempt = attempt_of(name)
     number = 1 if attempt is None else attempt
     return Source(name, path, kind, worker_of(name, kind), number, skip)
