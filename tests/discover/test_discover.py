@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -17,12 +14,9 @@ from analyzer.model.errors import NothingReadable
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 from analyzer.pipeline import analyze
-from analyzer.render import FORMATS, render
-from analyzer.render.text import terminal
 from tests.recordings import ROOT
 
 DESCRIBED = "Name:             bert-0\nNamespace:        ml\nStatus:           Failed\n"
-SHOWN = ROOT / "tests" / "render" / "diagnoses" / "r101.json"
 EXCEPTION = ROOT / "sample_runs" / "worker-exception" / "run"
 
 
@@ -304,69 +298,3 @@ def test_a_number_is_a_rank_unless_it_counts_rotated_parts(tmp_path: Path) -> No
     ).sources
     assert [source.worker for source in ranks] == ["worker:1", "worker:0"]
     assert [source.worker for source in parts] == [None, None, None]
-
-
-@pytest.mark.parametrize("format_", FORMATS)
-@pytest.mark.parametrize("name", ["mwms-report-{run}{suffix}", "notes/worker-3{suffix}"])
-def test_a_report_beside_the_logs_is_none(format_: str, name: str, tmp_path: Path) -> None:
-    """Whatever it quotes, and however somebody renamed it."""
-    document = json.loads(SHOWN.read_text("utf-8"))
-    report = tmp_path / name.format(run="job", suffix=FORMATS[format_].suffix)
-    report.parent.mkdir(exist_ok=True)
-    report.write_text(render(document, format_), "utf-8")
-    (tmp_path / "worker-0.log").write_text("step 1\n", "utf-8")
-    kinds = {source.name: source.kind for source in discover([tmp_path]).sources}
-    assert kinds == {"worker-0.log": Kind.LOG, report.relative_to(tmp_path).as_posix(): Kind.OTHER}
-
-
-def test_a_text_that_begins_with_a_word_for_a_verdict_is_no_report(tmp_path: Path) -> None:
-    """Whatever stands in front of the word."""
-    (tmp_path / "notes.txt").write_text("- failed  to connect\n\nstep 1 loss 0.5\n", "utf-8")
-    assert [source.kind for source in discover([tmp_path]).sources] == [Kind.LOG]
-
-
-def test_a_coloured_report_is_one(tmp_path: Path) -> None:
-    """Of a terminal that was recorded."""
-    shown = terminal(json.loads(SHOWN.read_text("utf-8")), colour=True, width=100)
-    (tmp_path / "screen.txt").write_text(shown, "utf-8")
-    (tmp_path / "worker-0.log").write_text("step 1\n", "utf-8")
-    kinds = {source.name: source.kind for source in discover([tmp_path]).sources}
-    assert kinds == {"worker-0.log": Kind.LOG, "screen.txt": Kind.OTHER}
-
-
-def test_a_report_is_no_run(tmp_path: Path) -> None:
-    """Somebody gives it instead of the run."""
-    report = tmp_path / "report.json"
-    report.write_text('{\n  "schema": "mwms-diagnosis/1"\n}\n', "utf-8")
-    with pytest.raises(NothingReadable, match="give the run that it is about"):
-        discover([report])
-
-
-def test_a_directory_of_reports_is_no_run(tmp_path: Path) -> None:
-    """The error names what was given, not kinds of files."""
-    for suffix in ("html", "md"):
-        (tmp_path / f"mwms-report-job.{suffix}").write_text("x", "utf-8")
-    with pytest.raises(NothingReadable, match="holds reports of this tool and no log"):
-        discover([tmp_path])
-    (tmp_path / "worker-0.log").write_text("step 1\n", "utf-8")
-    assert len(discover([tmp_path]).sources) == 3
-
-
-def test_a_file_that_is_no_text_is_no_log(tmp_path: Path) -> None:
-    """Whatever its name; a log that a crash damaged, or in another encoding, is one."""
-    noise = Random(7).randbytes(9_000)
-    text = "2026-11-21 03:10:02 worker:1 step 1 loss 0.5 \u2028 voilà\n".encode() * 300
-    logs = {
-        "worker-0.log": noise,
-        "worker-1.log": noise + text,
-        "worker-2.log": text[:9_000] + bytes(20_000) + noise[:300],
-        "worker-3.log": text.decode().encode("utf-16"),
-        "worker-4.log": text.decode().replace("\u2028", "é").encode("latin-1"),
-        "worker-5.log": "進捗率 エポック 損失\n".encode("shift-jis") * 300,
-        "worker-6.log": gzip.compress(noise),
-        "worker-7.log": b"\x1b[2K\r 1/9 \x08\x08\x08\x08" * 500,
-    }
-    for name, data in logs.items():
-        (tmp_path / name).write_bytes(data)
-    skipped = {source.name: source.skip for source in discover([tmp_path]).sources if source.skip}
-    assert skipped == {"worker-0.log": "is no text"}

@@ -115,7 +115,7 @@ def test_an_error_names_the_field_and_nothing_else(tmp_path: Path) -> None:
 def test_help_explains_each_option() -> None:
     """As the notebook's page promises."""
     for field in AnalysisOptions._fields:
-        assert "Alias for field" not in inspect.getdoc(getattr(AnalysisOptions, field))
+        assert "Alias for field" not in str(inspect.getdoc(getattr(AnalysisOptions, field)))
 
 
 def test_options_are_no_mapping() -> None:
