@@ -91,8 +91,9 @@ def _require_reachable(path: Path) -> None:
 
 
 def _require_more_than_reports(paths: Sequence[Path], sources: Sequence[Source]) -> None:
-    """Raise NothingReadable if no source has a reader, and one or more are reports of the tool."""
-    if any(source.kind is not Kind.OTHER or source.reader for source in sources):
+    """Raise NothingReadable if all sources with a reader are empty, and one or more are reports."""
+    read = (source for source in sources if source.kind is not Kind.OTHER or source.reader)
+    if any(source.skip or _opening_of(source.path) for source in read):
         return
     if any(is_own_report(source.name, _opening_of(source.path)) for source in sources if not source.skip):
         given = ", ".join(map(str, paths))

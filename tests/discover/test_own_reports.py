@@ -57,7 +57,8 @@ def test_a_directory_of_reports_is_no_run(tmp_path: Path) -> None:
     """The error names what was given, not kinds of files."""
     for suffix in ("html", "md"):
         (tmp_path / f"mwms-report-job.{suffix}").write_text("x", "utf-8")
+    (tmp_path / "runs.jsonl").touch()
     with pytest.raises(NothingReadable, match="holds reports of this tool and no log"):
         discover([tmp_path])
     (tmp_path / "worker-0.log").write_text("step 1\n", "utf-8")
-    assert len(discover([tmp_path]).sources) == 3
+    assert len(discover([tmp_path]).sources) == 4
