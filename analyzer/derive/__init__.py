@@ -47,7 +47,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
     def of_job(t: Tables) -> pl.DataFrame:
         goes_on = in_progress(facts, sources, read["stalls"])
         quiet, accused = t["silences"], t["accusations"]
-        return job(t["workers"], t["lifetimes"], quiet, records, facts, accused, goes_on)
+        return job(t["workers"], t["lifetimes"], quiet, records, facts, accused, t["stalls"], goes_on)
 
     return LazyTables(
         read,

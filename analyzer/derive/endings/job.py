@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.derive.endings.startup_wait import wait_shown, waited
 from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.training.ordering import printed_after_end
 from analyzer.model.task_names import split_task
@@ -28,11 +29,13 @@ def job(
     records: pl.DataFrame,
     facts: pl.DataFrame,
     accusations: pl.DataFrame,
+    stalls: pl.DataFrame,
     in_progress: bool,
 ) -> pl.DataFrame:
     """Return a table of one row, the summary of the job; a job in progress is neither stalled nor waiting."""
     lives = lifetimes.to_dicts()
     training = [life for life in lives if life["trains"]]
+    stopped = scheduler_stop(facts) is not None
     row = {
         **_attendance(workers.to_dicts(), training),
         **_progress(training),
@@ -42,7 +45,9 @@ def job(
         "awaits_everyone": _awaits_everyone(lives, accusations),
         "lost_unlogged": _lost_unlogged(lives, accusations),
         "in_progress": in_progress,
-        "stalled": not in_progress and _stalled(training, silences, scheduler_stop(facts) is not None),
+        "stalled": not in_progress and _stalled(training, silences, stopped),
+        "waited": waited(training),
+        "wait_shown": wait_shown(training, facts, accusations, stalls, stopped=stopped),
         "own_exceptions": _count(lives, "own_exception", True),
         "errors": _errors(records, lifetimes),
         "started": lifetimes["first_seen"].min(),
@@ -51,8 +56,9 @@ def job(
         "hosts": _hosts(workers),
         "old_tensorflow": _old_tensorflow(workers, facts, lifetimes["first_seen"].min()),
     }
-    waits = row["waiting"] > 0 and not _count(training, "phase", "training")
-    row["never_assembled"] = waits and not in_progress
+    waits = row["waiting"] > 0 and not _count(training, "phase", "training") and not in_progress
+    waits = waits and not _assembled(training)
+    row |= {"never_assembled": waits and row["wait_shown"], "starting": waits and not row["wait_shown"]}
     if row["stalled"] or row["never_assembled"]:
         row |= _latest_line(training)
     if row["never_assembled"]:
@@ -90,6 +96,11 @@ def _progress(training: Sequence[Row]) -> dict[str, Any]:
         "waiting": _count(waiting, "ended", "running", "unknown", "stopped", "vanished"),
         "positions": len({(life["epoch"], life["step"]) for life in training}),
     }
+
+
+def _assembled(training: Sequence[Row]) -> bool:
+    """Return True if a worker's log shows that all tasks had connected, which no later wait undoes."""
+    return any(life["assembled"] for life in training)
 
 
 def _hosts(workers: pl.DataFrame) -> int:

@@ -35,6 +35,8 @@ class Life:
     """Whether files of its peers show that it ran."""
     times: tuple[float | None, float | None] = (None, None)
     """First and last time in its files, on the common clock."""
+    served: float | None = None
+    """When its server last started, on the common clock."""
     joined: float | None = None
     torn_down: bool = False
     """Whether a launcher reports the end of another worker before its own."""
@@ -100,8 +102,10 @@ def _add_progress(
         key = (life.worker, life.attempt)
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
         life.times = spans.get(life.worker, (None, None))
-        joined = life.facts["agent_connected"]
-        life.joined = clock.time(life.worker, joined[-1]["source"], joined[-1]["time"]) if joined else None
+        life.served, life.joined = (
+            clock.time(life.worker, rows[-1]["source"], rows[-1]["time"]) if rows else None
+            for rows in (life.facts["server_address"], life.facts["agent_connected"])
+        )
 
 
 def _of_last_attempts(rows: pl.DataFrame, lives: Mapping[str, Life]) -> Iterator[tuple[Life, dict[str, Any]]]:

@@ -27,6 +27,9 @@ _RANK = re.compile(r"[\s|\"']*(?P<rank>\d{1,6})[\s|,;:=\"']+(?P<code>-?\d{1,3})[
 _CONTAINERS = re.compile(r"CONTAINER ID +IMAGE +.*\bNAMES\s*$|NAME +IMAGE +COMMAND +SERVICE +")
 _CONTAINER = re.compile(r"\S+ .*?(?:\bExited \((?P<code>\d{1,3})\)|[ \"]Up \w)")
 
+_GIVEN_UP = ("none", "null")
+"""Exit codes that a launcher writes of a process for which it no longer waits."""
+
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
     """Read the exit code of each worker: a number, negative for a signal, or `running`."""
@@ -72,3 +75,5 @@ def _add_exit_code(
 ) -> None:
     value = str(negative_signal(int(code))) if code.lstrip("-").isdigit() else "running"
     output.add("facts", key=key, value=value, **stated)
+    if code.lower() in _GIVEN_UP:
+        output.add("facts", key="given_up", value=code, **stated)

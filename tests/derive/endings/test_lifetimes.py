@@ -240,7 +240,8 @@ def test_a_place_needs_a_step_or_a_start() -> None:
 
 def test_a_cluster_that_never_assembled_is_shown_by_the_start_of_a_server() -> None:
     """Not by the last line of the log, such as that of the signal that ended the wait."""
-    caught = says("SIGTERM caught", level="W", kind="cpp", origin="preemption_notifier.cc")
+    told = {"sigterm": "yes"}
+    caught = says("SIGTERM caught", facts=told, level="W", kind="cpp", origin="preemption_notifier.cc")
     job = derived({"worker-0.log": [server_started(), caught]}, cluster_spec=CLUSTER)["job"]
     assert job.select("never_assembled", "source", "line").row(0) == (True, "worker-0.log", 1)
 
