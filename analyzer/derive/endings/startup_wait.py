@@ -16,10 +16,14 @@ _TELLING = ("awaited_long", "given_up")
 
 
 def waited(training: Sequence[Mapping[str, Any]]) -> float | None:
-    """Return the seconds from the last start of a server to the last sign of life; None if undated."""
-    begun = [life["served"] for life in training if life["served"] is not None]
+    """Return the seconds from the last start of a server to the last sign of life; None if undated.
+
+    A worker without a server is still on its way to it with its last line.
+    """
     seen = [life["last_seen"] for life in training if life["last_seen"] is not None]
-    return max(0.0, max(seen) - max(begun)) if begun and seen else None
+    begun = [life["last_seen"] if life["served"] is None else life["served"] for life in training]
+    dated = [time for time in begun if time is not None]
+    return max(0.0, max(seen) - max(dated)) if dated and seen else None
 
 
 def wait_shown(
@@ -39,7 +43,11 @@ def wait_shown(
         return True
     if any(life["sigterm"] or life["exit_code"] is not None or _raised(life) for life in training):
         return True
-    failed = accusations.filter(pl.col("counts") & (pl.col("kind") != "absent"))
+    begun = {life["worker"]: life["served"] for life in training if life["restarted"]}
+    since = pl.col("accuser").replace_strict(begun, default=None, return_dtype=pl.Float64)
+    failed = accusations.filter(
+        pl.col("counts") & (pl.col("kind") != "absent"), since.is_null() | (pl.col("time") >= since)
+    )
     told = facts.filter(pl.col("key").is_in(_TELLING))
     return not (failed.is_empty() and told.is_empty() and stalls.filter(~pl.col("resumed")).is_empty())
 

@@ -19,7 +19,12 @@ def waiting(*later: Line, start: float | None = 100.0, **stated: Mapping[str, st
 def test_servers_that_have_just_started_show_no_failed_start() -> None:
     """Whatever lies between their starts: the later one may have come late, and be about to connect."""
     job = waiting(start=900.0)["job"]
-    assert job.select("waited", "wait_shown", "starting", "never_assembled").row(0) == (0.0, False, True, False)
+    assert job.select("waited", "wait_shown", "starting", "never_assembled").row(0) == (
+        0.0,
+        False,
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,3 +54,9 @@ def test_a_cluster_that_a_worker_saw_complete_was_assembled() -> None:
     """However long another one is silent after it: it waits for something else."""
     job = waiting(says("Waiting for 0/2 tasks", 100.0, {"assembled": "0/2"}), says("SIGTERM", 200.0))["job"]
     assert job.select("wait_shown", "never_assembled", "starting").row(0) == (True, False, False)
+
+
+def test_a_worker_that_is_still_on_its_way_to_its_server_has_not_waited() -> None:
+    """The others may have waited for it for minutes: it has come now."""
+    logs = {"worker-0.log": [server_started(90.0)], "worker-1.log": [says("oneDNN is on", 400.0)]}
+    assert derived(logs, cluster_spec=CLUSTER)["job"].select("waited", "wait_shown").row(0) == (0.0, False)
