@@ -45,7 +45,8 @@ exports of Cloud Logging, CloudWatch, Loki, Datadog and Splunk as JSON or CSV.
 Names tell whose file it is: a role and an index anywhere in the path
 (`worker-0.log`, `chief/stderr.txt`, `rank3.out`, `mnist-worker-1.log`).
 Names that count from 1 (`worker-1` to `worker-4`, `node01` to `node04`) are of the tasks 0 to 3
-if the logs contradict the names; the report tells which file it takes for which worker, and how.
+if the logs contradict the names. A name that has only a host's number (`node1/out.log`) is a guess,
+and gives way to what the logs say. The report tells which file it takes for which worker, and how.
 Logs are files that end in `.log`, `.out`, `.err`, `.txt` or `.jsonl`,
 also rotated (`.log.1`, `.log-20261121`, `.log.bak`), `stdout`, `stderr`, `train.o48213`, `48213_1`,
 and `worker-1` without a suffix; under other names,

@@ -1,12 +1,14 @@
 """Finds the log of the worker that a kernel log or a dump belongs to, by the host or the stem in its name."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from analyzer.identify.claims import Claim
 from analyzer.identify.statements import NamedSource, Statements
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import is_kernel_log, is_numbered
+from analyzer.model.task_names import host_in, is_kernel_log, is_numbered
+from analyzer.tables.grouping import grouped
 
 _HOST = re.compile(r"(?:grpc://)?([a-z][a-z0-9-]*)", re.IGNORECASE)
 _NO_HOSTS = frozenset({"localhost", "worker", "node", "host"})
@@ -41,6 +43,15 @@ def logs_of_stem(sources: Sequence[NamedSource], logs: Iterable[str]) -> dict[st
     stems = {PurePosixPath(log).with_suffix("").as_posix(): log for log in logs}
     files = [each.name for each in sources if each.worker is None and each.kind in _OF_A_PROCESS]
     return {name: stems[stem] for name in files for stem in _stems(name) if stem in stems}
+
+
+def on_hosts(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> dict[str, Claim]:
+    """Return file → the worker of the logs on its host, for files whose number is the host's, too."""
+    logs = grouped((host, claims[each.name]) for each in sources if each.name in claims
+                   and (host := host_in(each.name)))  # fmt: skip
+    known = {host: own[0] for host, own in logs.items() if len({claim.worker for claim in own}) == 1}
+    others = ((each.name, host_in(each.name)) for each in sources if not each.is_log)
+    return {name: known[host] for name, host in others if host in known}
 
 
 def _stems(name: str) -> Iterable[str]:

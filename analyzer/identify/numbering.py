@@ -1,11 +1,13 @@
 """Decides whether workers that file names number from 1 are tasks that TensorFlow numbers from 0."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
 from typing import NamedTuple
 
-from analyzer.identify.claims import Claim
+from analyzer.identify.claims import Claim, Cluster, claim_of, stated_by, task_addresses
+from analyzer.identify.remote_tasks import OF_THE_LEADER, RemoteTasks
+from analyzer.identify.statements import Statements
 from analyzer.model.task_names import Basis
 
 LEADER = "worker:0"
@@ -26,6 +28,32 @@ class TaskClues(NamedTuple):
         """Return True if the logs cannot be this task's."""
         other = self.claim is not None and self.claim.worker != task
         return other or task in self.peers or (self.leads and task != LEADER)
+
+
+def clues_of(
+    logs: Mapping[str, Sequence[str]], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
+) -> dict[str, TaskClues]:
+    """Return worker by name → what its logs tell of its task."""
+    return {
+        worker: TaskClues(claim_of(names, stated, clusters), remote(names), leads(names, stated))
+        for worker, names in logs.items()
+    }
+
+
+def leads(group: Iterable[str], stated: Statements) -> bool:
+    """Return True if the logs contain lines that only the leader writes."""
+    return any(fact.key in OF_THE_LEADER for fact in stated_by(group, stated))
+
+
+def listed_tasks(
+    logs: Mapping[str, Sequence[str]], stated: Statements, clusters: Sequence[Cluster]
+) -> set[str]:
+    """Return the tasks of the clusters; where no file states one, those that as many logs count in sync."""
+    listed = {task for cluster in clusters for task in task_addresses(cluster)}
+    facts = (fact for names in logs.values() for fact in stated_by(names, stated))
+    counted = {fact.value for fact in facts if fact.key in {"num_workers", "replicas"}}
+    all_counted = counted == {str(len(logs))}
+    return listed or ({f"worker:{index}" for index in range(len(logs))} if all_counted else set())
 
 
 class Numbering(Enum):
@@ -77,5 +105,28 @@ def _numbered(first: int, count: int) -> list[str]:
     return [f"worker:{first + index}" for index in range(count)]
 
 
+def is_refuted(clues: Mapping[str, TaskClues], listed: Iterable[str], spoken: AbstractSet[str]) -> bool:
+    """Return True if what the logs say shows that the numbers of their hosts are no indices of tasks.
+
+    `clues` maps workers, as the hosts number them, to what their logs show; `spoken` has the tasks that any
+    log names. Two logs that state one task, or one with an index beyond their number, may be a fault of the
+    job; and a task that is spoken of by a host's higher number shows that the hosts are numbered alike.
+    """
+    first = {f"worker:{index}" for index in range(len(clues))}
+    claimed = [each.claim.worker for each in clues.values() if each.claim]
+    doubtful = len({*claimed}) < len(claimed) or not first.issuperset(claimed)
+    if len(clues) < 2 or doubtful or not spoken.isdisjoint(clues.keys() - first):
+        return False
+    named = [*clues]
+    if from_one(clues.keys()) and numbering(clues, {*listed}) is not Numbering.INDEX:
+        return False
+    return is_contradicted(clues, dict(zip(named, named, strict=True)))
+
+
+def is_contradicted(clues: Mapping[str, TaskClues], tasks: Mapping[str, str]) -> bool:
+    """Return True if logs rule out the tasks that names give them; `tasks` is worker in names → task."""
+    return any(clues[name].rules_out(task) for name, task in tasks.items())
+
+
 def _ruled_out(clues: Mapping[str, TaskClues], named: Sequence[str], tasks: Sequence[str]) -> bool:
-    return any(clues[name].rules_out(task) for name, task in zip(named, tasks, strict=True))
+    return is_contradicted(clues, dict(zip(named, tasks, strict=True)))

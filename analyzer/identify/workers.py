@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -29,23 +30,27 @@ from analyzer.identify.claims import (
     task_addresses,
 )
 from analyzer.identify.guesses import by_peers, free_tasks, next_free, role_by_name
-from analyzer.identify.neighbours import logs_of_stem, logs_on_host
+from analyzer.identify.neighbours import logs_of_stem, logs_on_host, on_hosts
 from analyzer.identify.numbering import (
     LEADER,
     Numbering,
-    TaskClues,
+    clues_of,
     counted_by_rank,
     counted_from_zero,
     from_one,
+    is_refuted,
+    leads,
+    listed_tasks,
     numbering,
 )
-from analyzer.identify.remote_tasks import OF_THE_LEADER, RemoteTasks
+from analyzer.identify.remote_tasks import RemoteTasks
 from analyzer.identify.statements import HOST, NamedSource, Statement, Statements, with_rows
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
 from analyzer.model.task_names import (
     Basis,
+    host_in,
     in_order,
     is_kernel_log,
     is_numbered,
@@ -100,7 +105,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     claims |= _claimed(own, {*known.values()}, stated, clusters)
     unsaid = [group for group in own if group[0] not in claims]
     taken = {*known.values(), *(claim.worker for claim in claims.values())}
-    leading = [group for group in unsaid if _leads(group, stated)]
+    leading = [group for group in unsaid if leads(group, stated)]
     free = free_tasks(taken, len(unsaid), clusters, _connected(stated))
     claims |= by_peers(unsaid, leading, free, remote)
     unsaid = [group for group in unsaid if group[0] not in claims]
@@ -111,6 +116,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     by_log = {name: Claim(worker, Basis.ADDRESS) for name, worker in known.items()} | claims
     beside |= logs_of_stem(sources, by_log)
     claims |= {file: by_log[log] for file, log in beside.items() if log in by_log}
+    claims |= on_hosts(sources, claims)
     return Owners(claims, mixed, renumbered)
 
 
@@ -144,7 +150,8 @@ def _without_host_numbers(
 
     They are if the logs speak of as many tasks, counted from 0, and of none that has such a number; or if as
     many logs say that they are the tasks from 0. Half of those tasks, and no other, are enough if the numbers
-    are too high for indices: of most tasks below the highest one, nothing is known.
+    are too high for indices: of most tasks below the highest one, nothing is known. Where a name has nothing
+    but a host's number, one log that rules out the task of its number is enough.
     """
     logs = {
         each.name: each.worker
@@ -152,8 +159,9 @@ def _without_host_numbers(
         if each.is_log and (_is_numbered(each.name) or HOST.search(each.name.lower()))
     }
     numbers = {worker for worker in logs.values() if worker}
-    tasks = {task for cluster in clusters for task in task_addresses(cluster)} | remote([*logs])
-    tasks |= {fact.value for fact in stated_by(logs, stated) if fact.key in {"connected", "awaits"}}
+    spoken = {fact.value for fact in stated_by(logs, stated) if fact.key in {"connected", "awaits"}}
+    spoken |= remote([*logs])
+    tasks = {task for cluster in clusters for task in task_addresses(cluster)} | spoken
     first = {f"worker:{index}" for index in range(len(numbers))}
     highest = max((split_task(worker)[1] for worker in numbers), default=0)
     half = tasks <= first and len(tasks) >= max(2, len(first) / 2) and highest >= 2 * len(tasks | numbers)
@@ -162,7 +170,12 @@ def _without_host_numbers(
     by_words = said == first != numbers and not from_one(numbers)
     is_far = not tasks and highest >= _FAR * max(1, len(numbers))
     of_hosts = is_far or (len(numbers) > 1 and (by_number or by_words))
-    return [each._replace(worker=None) if of_hosts and each.name in logs else each for each in sources]
+    named = {name: worker for name, worker in logs.items() if worker and host_in(name)}
+    numbered = grouped((worker, name) for name, worker in named.items())
+    clues = clues_of(numbered, stated, clusters, remote)
+    refuted = is_refuted(clues, listed_tasks(numbered, stated, clusters), spoken)
+    unnamed = logs if of_hosts else named if refuted else {}
+    return [each._replace(worker=None) if each.name in unnamed else each for each in sources]
 
 
 def _are_several(names: Sequence[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
@@ -199,10 +212,11 @@ def _numbered(
     numbered = grouped((worker, name) for worker, name in logs if _is_numbered(name))
     named = {worker for worker, name in logs if not _is_numbered(name)}
     claims = {worker: claim_of(group, stated, clusters) for worker, group in numbered.items()}
-    found = _by_claims(claims)
+    of_hosts = any(map(host_in, chain(*numbered.values())))
+    found = {} if of_hosts else _by_claims(claims)
     if not found and from_one(numbered.keys()):
         kind, shifted = _by_numbers(numbered, stated, clusters, remote)
-        found = {} if kind is Numbering.INDEX else shifted
+        found = shifted if kind is Numbering.FROM_ONE or (kind is Numbering.UNKNOWN and not of_hosts) else {}
     if (named - numbered.keys()) & {claim.worker for claim in found.values()}:
         found = {}
     by_number = {worker: found.get(worker) or _own_number(worker, claim) for worker, claim in claims.items()}
@@ -248,17 +262,8 @@ def _by_numbers(
     logs: Mapping[str, Sequence[str]], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> tuple[Numbering, dict[str, Claim]]:
     """Return what numbers from 1 in names mean, and worker by name → its task if they count tasks from 1."""
-    clues = {
-        worker: TaskClues(claim_of(names, stated, clusters), remote(names), _leads(names, stated))
-        for worker, names in logs.items()
-    }
-    listed = {task for cluster in clusters for task in task_addresses(cluster)}
-    return numbering(clues, listed), counted_from_zero(clues)
-
-
-def _leads(group: Iterable[str], stated: Statements) -> bool:
-    """Return True if the logs contain lines that only the leader writes."""
-    return any(fact.key in OF_THE_LEADER for fact in stated_by(group, stated))
+    clues = clues_of(logs, stated, clusters, remote)
+    return numbering(clues, listed_tasks(logs, stated, clusters)), counted_from_zero(clues)
 
 
 def _connected(stated: Statements) -> set[str]:
@@ -273,12 +278,12 @@ def _own_number(worker: str, claim: Claim | None) -> Claim:
 
 @lru_cache(maxsize=1 << 14)
 def _is_numbered(name: str) -> bool:
-    """Return True if the name of a log or stream has a number but no role.
+    """Return True if the name of a log or stream has a number but no role, or the number of a host.
 
     Ranks that a launcher prefixes to lines (digits only) are authoritative.
     """
     whole, _, part = name.rpartition("#")
-    return is_numbered(part) and not (whole and part.isdigit())
+    return (is_numbered(part) and not (whole and part.isdigit())) or host_in(name) is not None
 
 
 def _by_claims(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:

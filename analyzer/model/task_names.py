@@ -18,6 +18,7 @@ _ROLES = {
     "host": "worker", "process": "worker", "proc": "worker",
 }  # fmt: skip
 _TASK = re.compile(r"(?<![a-z])(?P<role>" + "|".join(_ROLES) + r")(?:[-_.: ]?(?P<index>\d{1,5}))?(?![a-z\d])")
+_HOST = re.compile(r"(?<![a-z])(?P<host>(?:node|host)[-_.: ]?\d{1,5})(?![a-z\d])")
 _DATE = re.compile(
     r"(?<!\d)(?:(?:19|20)\d\d(?P<between>[-_.]?)(?:0\d|1[0-2])(?P=between)[0-3]\d|[0-3]\d[-_.][01]\d[-_.]20\d\d)"
     r"(?:[-_.t ]+[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?)?(?!\d)"
@@ -115,6 +116,13 @@ def _tasks(part: str) -> Iterator[str]:
 def is_numbered(name: str) -> bool:
     """Return True for a log like `out-3.txt`: its name has a number but no role, so worker 3 is a guess."""
     return worker_of(name, Kind.OTHER) is None and worker_of(name) is not None
+
+
+def host_in(name: str) -> str | None:
+    """Return the host whose number is all that a name has of a task: `node1` of `node1/out.log`."""
+    hosts = list(_HOST.finditer(name.lower()))
+    rest = _HOST.sub("", name.lower())
+    return hosts[-1]["host"] if hosts and worker_of(rest, Kind.OTHER) is None else None
 
 
 def attempt_of(name: str) -> int | None:

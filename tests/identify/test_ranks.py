@@ -64,11 +64,11 @@ LOST = (
 JOINED = "/job:worker/replica:0/task:{} has connected to coordination service. Incarnation: 7\n"
 
 
-@pytest.mark.parametrize(("tasks", "of_hosts"), [((0, 1), True), ((0,), False), ((0, 1, 22), False)])
+@pytest.mark.parametrize(("tasks", "of_hosts"), [((0, 1), True), ((0,), True), ((0, 1, 22), False)])
 def test_numbers_of_hosts_are_no_indices(
     tasks: tuple[int, ...], of_hosts: bool, make_run: Callable[[Mapping[str, str]], Path]
 ) -> None:
-    """Where the logs speak of as many tasks from 0, and of none by the number of a host."""
+    """Where the logs speak of none by the number of a host, and one of them is the leader's, task 0."""
     leader = "".join(f"I0000 00:00:1795224705.563885 6 x.cc:1] {JOINED.format(task)}" for task in tasks)
     run = make_run({"node21.log": LINE, "node22.log": leader + LINE})
     found = load_tables(discover([run]), our_rules())["sources"]["worker"].to_list()
@@ -109,3 +109,51 @@ def test_logs_that_say_their_tasks_are_not_numbered_by_their_hosts(
     assert found == (
         ["worker:0", "worker:1", "worker:2"] if of_hosts else ["worker:2", "worker:3", "worker:5"]
     )
+
+
+LEADS = "I0000 00:00:1795225680.113 11460 coordination_service.cc:241] Initializing CoordinationService\n"
+COUNTS = "2026-11-21 01:40:38 INFO Number of replicas in sync: 2\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (("host0/out.log", "host1/out.log"), ["worker:1", "worker:0"]),
+        (("node1/out.log", "node2/out.log"), ["worker:1", "worker:0"]),
+        (("worker-0/out.log", "worker-1/out.log"), ["worker:0", "worker:1"]),
+        (("node0/worker-0.log", "node1/worker-1.log"), ["worker:0", "worker:1"]),
+    ],
+)
+def test_the_leader_on_a_host_of_another_number(
+    names: tuple[str, str], told: list[str], make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """A scheduler places any task on any host; only a name that says `worker` states a task."""
+    run = make_run({names[0]: LINE, names[1]: LEADS + LINE})
+    assert load_tables(discover([run]), our_rules())["sources"]["worker"].to_list() == told
+
+
+def test_what_lies_beside_the_log_of_a_host_goes_with_it(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Its event files, and an exit code that is written down for the host."""
+    files = {"host0/out.log": LINE, "host1/out.log": LEADS + LINE, "exit_codes.txt": "host0 0\nhost1 -9\n"}
+    packages = "tensorflow==2.15.1\nnumpy==1.26.4\nabsl-py==2.1.0\n"
+    run = make_run({**files, "host1/pip-freeze.txt": packages})
+    tables = load_tables(discover([run]), our_rules())
+    sources = dict(tables["sources"].select("source", "worker").iter_rows())
+    assert sources["host1/pip-freeze.txt"] == "worker:0"
+    assert tables["lifetimes"].filter(exit_code=-9)["worker"].to_list() == ["worker:0"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [("", ["worker:1", "worker:2"]), (COUNTS, ["worker:0", "worker:1"])],
+)
+def test_the_number_of_a_host_is_a_guess(
+    counts: str, told: list[str], make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """It stays where nothing contradicts it; two replicas of two logs are those of the tasks 0 and 1."""
+    tables = load_tables(discover([make_run({"node1.log": counts + LINE, "node2.log": LINE})]), our_rules())
+    assert tables["sources"]["worker"].to_list() == told
+    guessed = tables["workers"].filter("seen")["guessed"]
+    assert all("by the number in its name" in each for each in guessed)

@@ -12,7 +12,7 @@ from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import attempt_of, worker_of
+from analyzer.model.task_names import attempt_of, host_in, worker_of
 
 _ENTRY = re.compile(
     r"(?<![A-Za-z])(?P<name>[A-Za-z][\w./-]{0,80}?(?:(?<!\d):\d{1,9})?)[\"']?\s{0,20}[:=,\t ]\s{0,20}"
@@ -60,9 +60,12 @@ def _read_containers(output: SourceRows, lines: Sequence[str]) -> None:
 
 
 def _add_entry(output: SourceRows, place: Mapping[str, object], name: str, code: str) -> bool:
-    """Add the exit code of `name`, under `exit_code:NAME` if the name has no role; return whether it has."""
+    """Add the exit code of `name`, under `exit_code:NAME` without a role or if it is a host.
+
+    Returns whether a worker is known.
+    """
     worker, attempt = worker_of(name), attempt_of(name)
-    has_role = worker_of(name, Kind.EXIT_CODES) is not None
+    has_role = worker_of(name, Kind.EXIT_CODES) is not None and not host_in(name)
     if len(re.findall(r"\d+", name)) > 2 and not has_role:
         worker = None
     task: Mapping[str, object] = {"worker": worker} | ({} if attempt is None else {"attempt": attempt})

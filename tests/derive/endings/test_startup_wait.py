@@ -10,10 +10,12 @@ from tests.derive.logs import Line, cluster_of, derived, error, raised, says, se
 CLUSTER = {"worker:0": cluster_of("a:1", "b:1")}
 
 
-def waiting(*later: Line, start: float | None = 100.0, **stated: Mapping[str, str]) -> Tables:
+def waiting(
+    *later: Line, start: float = 100.0, stated: Mapping[str, Mapping[str, str]] | None = None
+) -> Tables:
     """Two servers that wait for each other; `later` is what the first worker logs next."""
     logs = {"worker-0.log": [server_started(90.0), *later], "worker-1.log": [server_started(start)]}
-    return derived(logs, cluster_spec=CLUSTER, **stated)
+    return derived(logs, cluster_spec=CLUSTER, **(stated or {}))
 
 
 def test_servers_that_have_just_started_show_no_failed_start() -> None:
@@ -47,7 +49,7 @@ def test_time_or_an_end_shows_that_the_wait_was_in_vain(line: Line) -> None:
 @pytest.mark.parametrize(("key", "shown"), [("exit_code", True), ("given_up", True), ("attributed", False)])
 def test_an_exit_code_shows_the_end_of_a_wait(key: str, shown: bool) -> None:
     """So does a launcher that gave the worker up."""
-    assert waiting(**{key: {"worker:1": "1"}})["job"]["wait_shown"].item() is shown
+    assert waiting(stated={key: {"worker:1": "1"}})["job"]["wait_shown"].item() is shown
 
 
 def test_a_cluster_that_a_worker_saw_complete_was_assembled() -> None:
