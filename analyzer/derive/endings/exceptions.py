@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.derive.endings.peer_complaints import tasks_by_address
 from analyzer.derive.endings.teardown import ended_by_scheduler, ended_from_outside
 from analyzer.derive.training.ordering import comes_after, dated, last_progress, line_at
 from analyzer.model.messages import STATES, Messages, Wording
@@ -36,6 +37,7 @@ class _Wording(NamedTuple):
     met_itself: Wording
     types_not_own: frozenset[str]
     broken_connection: Wording
+    lost_peer: Wording
     ends_nothing: Wording
     runtime: Wording
     via: Mapping[str, Wording]
@@ -57,6 +59,7 @@ def exceptions(
     rows = _without_repetitions(every, wording)
     _attribute(rows, facts)
     _disown_broken_connections(rows, wording, facts, sources)
+    _disown_lost_peers(rows, wording, facts)
     later = last_progress(scalars)
     starting = [each.detail for each in messages.stating("fact") if each.starts_process]
     for row in facts.filter(pl.col("key").is_in(starting)).iter_rows(named=True):
@@ -109,6 +112,20 @@ def _disown_broken_connections(
         row["own"] = not (by_scheduler or ended - {row["worker"]})
 
 
+def _disown_lost_peers(rows: Sequence[dict[str, Any]], wording: _Wording, facts: pl.DataFrame) -> None:
+    """Set `own` to false, in place, where the user's program says that it lost another task's address."""
+    lost = [
+        (row, match.groupdict().get("address") or "")
+        for row in rows
+        if row["own"]
+        for match in wording.lost_peer.matches(row["says"])
+    ]
+    tasks = tasks_by_address(facts) if lost else {}
+    for row, address in lost:
+        if tasks.get(address, row["worker"]) != row["worker"]:
+            row["own"] = False
+
+
 def _wording(messages: Messages) -> _Wording:
     return _Wording(
         messages.wording("passed_on"),
@@ -118,6 +135,7 @@ def _wording(messages: Messages) -> _Wording:
         messages.wording("met_itself"),
         frozenset(messages.literals("not_own")),
         messages.wording("broken_connection"),
+        messages.wording("peer", "transport"),
         messages.wording("ends_nothing"),
         messages.wording("runtime"),
         {via: messages.wording("raised_in", via) for via in STATES["raised_in"].words},

@@ -59,7 +59,7 @@ def accusations(
     )
     if naming.is_empty():
         return frame("accusations", _awaited(facts, ends))
-    tasks, wording = _tasks_by_address(facts), _wording(messages)
+    tasks, wording = tasks_by_address(facts), _wording(messages)
     last = dict(records.group_by("worker").agg(pl.col("time").max()).iter_rows())
     may_be_replaced = any(task.startswith("ps:") for task in ends)
     for record in naming.with_columns(printed_after_end(naming, lifetimes)).iter_rows(named=True):
@@ -86,7 +86,7 @@ def _wording(messages: Messages) -> _Wording:
     )
 
 
-def _tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
+def tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
     """Return address → task, and host → task, for those that map to the same task in every stated cluster."""
     found: dict[str, set[str]] = {}
     stated = [
