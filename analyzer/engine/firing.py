@@ -68,6 +68,7 @@ class Firing(NamedTuple):
             "everywhere": self._everywhere() or named,
             "subjects": {"count": len(self.subjects)},
             "others": listed(others),
+            "unfinished": listed([each for each in others if not self._finished(each)]),
             "victims": listed([each for each in others if self._failed(each, accusing)]),
             "life": roster.life(first),
             "job": roster.job(),
@@ -92,6 +93,11 @@ class Firing(NamedTuple):
         holding = [subject for subject in self.subjects if self.truths[subject][signal.name]]
         found = {row["accuser"] for subject in holding for row in self._rows(signal, subject)}
         return [worker for worker in self.roster.everyone if worker in found]
+
+    def _finished(self, worker: str) -> bool:
+        """Return True if a worker reached its planned end or exited with 0, so that it missed nobody."""
+        ending = self.roster.endings[worker]
+        return bool(ending["ended"] == "finished" or ending["exit_code"] == 0)
 
     def _failed(self, worker: str, accusers: Collection[str]) -> bool:
         """Return True if a worker failed because it lost a subject."""

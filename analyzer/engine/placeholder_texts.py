@@ -3,6 +3,7 @@
 {subject}          the bound worker, or several
 {everywhere}       `every worker` if the rule holds for all of them, else like {subject}
 {others}           the other training workers
+{unfinished}       the other training workers that neither finished nor exited with 0
 {victims}          the other training workers that failed because they lost a peer
 {a.column|b.column} the first of several that is known
 {signal.column}    a column of the first row that satisfied a signal, or a group of its regex

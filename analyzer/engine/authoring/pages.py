@@ -135,6 +135,7 @@ def _stand_in(name: str, column: str) -> str:
         "subject": "the worker",
         "everywhere": "the worker",
         "others": "the other workers",
+        "unfinished": "the others",
         "victims": "the others",
     }
     return f"‹{(column or words.get(name, name)).replace('_', ' ')}›"

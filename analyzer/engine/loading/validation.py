@@ -194,7 +194,7 @@ def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -> None:
     for name, column in placeholder_texts.placeholders(text):
-        if name in {"subject", "everywhere", "others", "victims"} and column is None:
+        if name in {"subject", "everywhere", "others", "unfinished", "victims"} and column is None:
             continue
         signal = rule.signals.get(name)
         table = {"life": "lifetimes", "job": "job"}.get(name) or (signal and signal.table)

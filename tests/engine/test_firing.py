@@ -1,0 +1,31 @@
+"""What a rule that fired says of the workers that it does not blame."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from analyzer.discover import discover
+from analyzer.engine.evaluate import match
+from analyzer.pipeline import load_tables
+from tests.rules import our_rules
+
+MISSING = """\
+step 6 loss 0.5
+Traceback (most recent call last):
+  File "/workspace/train.py", line 5, in <module>
+    open("/data/shard-0007.tfrecord")
+FileNotFoundError: [Errno 2] No such file or directory: '/data/shard-0007.tfrecord'
+"""
+
+
+@pytest.mark.parametrize(("code", "held_up"), [("worker-0 0\n", False), ("", True)])
+def test_a_worker_that_exited_with_0_did_not_wait_for_another(
+    code: str, held_up: bool, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """One of which no end is known may have."""
+    files = {"worker-0.log": "step 6 loss 0.5\nstep 10 loss 0.4\n", "worker-1.log": MISSING}
+    run = make_run({**files, "exit_codes.txt": f"{code}worker-1 1\n"})
+    found = {each.rule: each for each in match(our_rules(), load_tables(discover([run]), our_rules()))}
+    told = "worker:0 failed or waited because worker:1 was gone." in found["missing-file"].why
+    assert (found["missing-file"].culprits, told) == (("worker:1",), held_up)
