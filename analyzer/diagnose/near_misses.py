@@ -22,7 +22,8 @@ _ENDS = frozenset({"exit_code", "signal", "ended"})
 def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables) -> list[NearMiss]:
     """Return causes that missed one signal; first those whose signal a missing file might contain.
 
-    If a cause is known, only those are returned: the files that were read refute the others.
+    If a cause is known, only those are returned: the files that were read refute the others. Nor is one
+    returned of which nothing but the course of the job holds, for that is alike in many failures.
     """
     if decision.verdict is Verdict.HEALTHY:
         return []
@@ -32,8 +33,7 @@ def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables)
         if finding.outcome is Outcome.QUIET and finding.role is Role.CAUSE and finding.near
         if not set(finding.near.columns) <= _STRUCTURE and not _repeats_verdict(finding, decision)
     ]
-    if decision.chosen:
-        found = [each for each in found if each[2]]
+    found = [each for each in found if each[2] or (each[1].telling and not decision.chosen)]
     found.sort(key=lambda each: (each[2] is None, -len(each[1].held), each[0].rule))
     return [_document(*each) for each in found[:MAX_NEAR_MISSES]]
 

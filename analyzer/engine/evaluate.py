@@ -86,6 +86,10 @@ def _in_order(
     return kept
 
 
+_COURSE = frozenset({"job", "workers", "lifetimes", "silences", "barriers", "cluster", "facts"})
+"""Tables that every run fills, with who took part and how far each came."""
+
+
 def _missing_signal(rule: Rule, truths: Truths) -> MissingSignal | None:
     """Return the one signal that a rule lacks to fire for a worker; None if it lacks more for every worker.
 
@@ -96,7 +100,9 @@ def _missing_signal(rule: Rule, truths: Truths) -> MissingSignal | None:
         held = tuple(name for name in sorted(rule.when.wanted) if truth[name])
         if len(held) > 1 and (missed := rule.when.missed(truth)):
             lacking = next(signal for name, signal in rule.signals.items() if name in missed)
-            found.append(MissingSignal(subject, held, lacking.name, lacking.table, tuple(lacking.where)))
+            telling = any(rule.signals[name].table not in _COURSE for name in held)
+            where = tuple(lacking.where)
+            found.append(MissingSignal(subject, held, lacking.name, lacking.table, where, telling))
     return max(found, key=lambda near: len(near.held), default=None)
 
 

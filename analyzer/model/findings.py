@@ -96,6 +96,8 @@ class MissingSignal(NamedTuple):
     """The table that the missing signal queries."""
     columns: tuple[str, ...] = ()
     """The columns that the missing signal tests."""
+    telling: bool = True
+    """Whether a signal that held reads a line or a measurement, not only how far the workers came."""
 
 
 class Finding(NamedTuple):
