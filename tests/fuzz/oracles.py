@@ -49,6 +49,8 @@ def forgotten(case: Case, tables: Tables) -> Iterator[str]:
     """What a file holds that was cut at the end of a line, and was read only while it was whole."""
     if not (case.is_cut and case.data.endswith(b"\n")) or case.data.count(b"\n") < _ENOUGH:
         return
+    if case.data.startswith(PACKED):  # its bytes are no lines
+        return
     last, whole = case.data.count(b"\n"), sound(case.seed)
     spans = whole["records"].select("source", "line", "last_line").rows()
     cut = {(source, n) for source, first, end in spans if end > last for n in range(first, end + 1)}
