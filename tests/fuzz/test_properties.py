@@ -17,7 +17,7 @@ from analyzer.ingest.logs.text import decode, lines
 from analyzer.model.run import Tables
 from tests.fuzz.oracles import PACKED, WIDE
 from tests.fuzz.target import pack, read
-from tests.fuzz.targets.collectors import MARKS
+from tests.fuzz.targets.collectors import LEARNED, MARKS
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +39,7 @@ def tables(name: str, data: bytes) -> Tables:
 
 @SOME
 @given(
-    mark=st.sampled_from(sorted(MARKS)),
+    mark=st.sampled_from(sorted(MARKS.keys() - LEARNED)),
     turns=st.lists(st.tuples(st.integers(0, 1), WORDS), min_size=3, max_size=40),
 )
 def test_marks_of_collectors_are_taken_off(mark: str, turns: list[tuple[int, str]]) -> None:

@@ -71,6 +71,7 @@ def test_an_extra_is_enough_for_what_it_is_for(extra: str, bare: Path, tmp_path:
     shell(use + USES[extra], tmp_path)
 
 
+@pytest.mark.xdist_group("trainers_page")
 def test_the_commands_of_the_trainers_page(tmp_path: Path) -> None:
     """Its first block, word for word, and a custom loop that writes events, for which TensorFlow wants TensorBoard."""
     text = (ROOT / "docs/trainer.md").read_text(encoding="utf-8")

@@ -27,6 +27,7 @@ _RANK = re.compile(r"[\s|\"']*(?P<rank>\d{1,6})[\s|,;:=\"']+(?P<code>-?\d{1,3})[
 _CONTAINERS = re.compile(r"CONTAINER ID +IMAGE +.*\bNAMES\s*$|NAME +IMAGE +COMMAND +SERVICE +")
 _CONTAINER = re.compile(r"\S+ .*?(?:\bExited \((?P<code>\d{1,3})\)|[ \"]Up \w)")
 
+_LONG_INDEX = re.compile(r"\b(?:worker|chief|ps|evaluator)[-_:]?\d{6,}", re.IGNORECASE)
 _GIVEN_UP = ("none", "null")
 """Exit codes that a launcher writes of a process for which it no longer waits."""
 
@@ -48,6 +49,8 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
             _add_exit_code(output, {**place, "worker": worker}, line.strip())
         elif not any(added) and (named := worker_of(line, Kind.EXIT_CODES)):
             output.add_damage(f"names {named} without a readable exit code", line=number)
+        elif not any(added) and _LONG_INDEX.search(line):
+            output.add_damage("names a worker whose index is too long", line=number)
 
 
 def _read_containers(output: SourceRows, lines: Sequence[str]) -> None:
