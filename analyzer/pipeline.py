@@ -107,7 +107,7 @@ def load_tables(run: RunDir, pack: RulePack, options: AnalysisOptions | None = N
 def diagnose_tables(
     name: str, tables: Tables, pack: RulePack, baseline: BaselineRun | None = None, command: str = ""
 ) -> Diagnosis:
-    """Return the diagnosis of a run's tables, unredacted."""
+    """Return the diagnosis of a run's tables, before secrets are masked."""
     from analyzer.diagnose import diagnose
     from analyzer.diagnose.provenance import made_with
     from analyzer.engine.evaluate import match

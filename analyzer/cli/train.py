@@ -57,8 +57,8 @@ _EXAMPLES = (
 )
 
 
-CHANGES = ("stall_timeout", "after", "recorder", "shared_gpus")
-"""Parts of a scenario that options of these names change."""
+_SCENARIO_OPTIONS = ("stall_timeout", "after", "recorder", "shared_gpus")
+"""Options that replace the value of the same name in a scenario."""
 
 _PYTHON = "Python to run the workers with (default: this one)"
 
@@ -294,8 +294,8 @@ def _chosen(args: argparse.Namespace, name: str) -> Scenario:
 
 
 def _changed(args: argparse.Namespace, scenario: Scenario) -> Scenario:
-    """Return a scenario changed by the options that are given and bear the name of a part of it."""
-    changes = {name: getattr(args, name, None) for name in CHANGES}
+    """Return a scenario with the values of the options that are given."""
+    changes = {name: getattr(args, name, None) for name in _SCENARIO_OPTIONS}
     return dataclasses.replace(scenario, **{key: value for key, value in changes.items() if value})
 
 

@@ -1,4 +1,4 @@
-"""Tells files that are no text from logs, whose names do not tell."""
+"""Recognizes binary files that are named like logs."""
 
 import re
 from pathlib import Path

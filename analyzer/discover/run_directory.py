@@ -101,7 +101,7 @@ def _require_more_than_reports(paths: Sequence[Path], sources: Sequence[Source])
 
 
 def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
-    """Return ((path, name in the run) of each distinct input, path that the run is named after)."""
+    """Return each distinct input with its name in the run, and the path after which the run is named."""
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - a link keeps its name
     if len(absolute) == 1:
         return [(absolute[0], "" if absolute[0].is_dir() else absolute[0].name)], absolute[0].resolve()

@@ -339,7 +339,7 @@ def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Clust
 
 
 def _start_together(facts: Sequence[Statement]) -> bool:
-    """Return True if two processes started before the first server.
+    """Return True if a log shows a second process that started before the first one's server.
 
     A process may print its banner twice; one that follows another prints as many before its server.
     """

@@ -151,12 +151,20 @@ def _full_batches(facts: pl.DataFrame) -> dict[str, str]:
 
 
 def _gpu_places(facts: pl.DataFrame, workers: pl.DataFrame) -> dict[str, str]:
-    """Return worker → host of its address and bus IDs of its GPUs."""
+    """Return worker → host and bus IDs of its GPUs.
+
+    The host is that of its address; a local one is the same on every machine, so that a host which the worker
+    states takes its place.
+    """
     rows = facts.filter((pl.col("key") == "gpu_bus") & pl.col("worker").is_not_null())
     rows = rows.select("worker", "value").unique().sort("worker", "value")
     buses: dict[str, list[str]] = grouped(rows.iter_rows())
-    addressed = workers.filter(pl.col("address").is_not_null()).select("worker", "address")
-    hosts = {worker: split_address(address)[0] for worker, address in addressed.iter_rows()}
+    hosts = {}
+    for worker, address, stated in (
+        workers.select("worker", "address", "host").drop_nulls("address").iter_rows()
+    ):
+        host = split_address(address)[0]
+        hosts[worker] = stated if stated and is_local(host) else host
     return {worker: " ".join([hosts[worker], *own]) for worker, own in buses.items() if worker in hosts}
 
 

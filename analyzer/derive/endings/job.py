@@ -32,7 +32,10 @@ def job(
     stalls: pl.DataFrame,
     in_progress: bool,
 ) -> pl.DataFrame:
-    """Return a table of one row, the summary of the job; a job in progress is neither stalled nor waiting."""
+    """Return the summary of the job, a table of one row.
+
+    A job that is still in progress counts neither as stalled nor as waiting.
+    """
     lives = lifetimes.to_dicts()
     training = [life for life in lives if life["trains"]]
     stopped = scheduler_stop(facts) is not None
@@ -138,7 +141,7 @@ def _old_tensorflow(workers: pl.DataFrame, facts: pl.DataFrame, started: object)
 
 
 def _count(rows: Sequence[Row], column: str, *values: object) -> int:
-    """Count the rows whose column has one of these values."""
+    """Return how many rows have one of these values in a column."""
     return sum(row[column] in values for row in rows)
 
 

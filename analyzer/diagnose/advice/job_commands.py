@@ -130,7 +130,7 @@ def restart_elsewhere(
 
 
 def for_job(step: Step, job: Job) -> Step:
-    """Return a step with the commands that work on the job's platform, placeholders filled in.
+    """Return a step with its commands translated for the platform of the job, and placeholders filled in.
 
     A command of another platform is replaced by its equivalent, unless the step has one for the platform. A
     command that names a blamed worker is repeated for each; a name that no file states stays a placeholder.

@@ -84,7 +84,7 @@ def check(document: Document, rule: Rule, rules: Collection[str], causes: Collec
 
 
 def check_cause(document: Document, causes: Collection[str]) -> None:
-    """Add a fault if a cause rule names a cause that does not exist; the rest of the file may be wrong."""
+    """Add a fault if a rule names an unknown cause; a file with other faults can be checked, too."""
     given = document.data
     if given.get("role") == Role.CAUSE and "cause" in given and not str(given["cause"]).startswith("TODO"):
         noun = "cause that `mwms-rules causes` lists or a `causes.yaml` in this directory adds"
@@ -208,7 +208,7 @@ def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -
 
 
 def _groups(pattern: Pattern | None) -> set[str] | None:
-    """Return the named groups of a pattern's regex; None if it is invalid, which is a fault of its own."""
+    """Return the names of the groups in a pattern's regex; None if it is invalid, which is reported elsewhere."""
     try:
         return set(regex.compile(pattern.regex).groupindex) if pattern and pattern.regex else set()
     except regex.error:

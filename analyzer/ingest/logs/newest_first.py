@@ -9,9 +9,10 @@ from analyzer.ingest.logs.prefixes import head, seconds
 
 _CHECKED_BYTES = 1 << 16
 _ENOUGH = 6
-"""Falls of time that show that lines are in reverse."""
+"""Minimum number of lines that are older than the line above, to call a log reversed."""
 _MAX_RISES = 0.1
-"""Share of falls that there may be of rises: what several write is not quite in order."""
+"""Maximum number of lines that are newer than the line above, as a share of the older ones: the lines of
+several writers are not quite in order."""
 _NO_YEAR = 1970
 _DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 _MAX_PREFIX_CHARS = 120

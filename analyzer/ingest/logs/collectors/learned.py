@@ -37,7 +37,7 @@ _MIN_LINES = 3
 _MIN_SHARE = 0.8
 """Share of TensorFlow's lines that have the same form of prefix."""
 _MARKED, _NEARLY_ALL = 0.9, 0.98
-"""Shares of all lines that must have the prefix, and that make a longer part of it the better one."""
+"""Minimum share of all lines that have the prefix, and the share from which on no shorter form is tried."""
 _MIN_MARKED_AMONG_NOTES = 0.25
 """Share of lines with the prefix that suffices if the prefix has brackets or other marks."""
 _MAX_FORMS = 8

@@ -1,7 +1,7 @@
-"""Fields that a shipper of logs adds to each line that it captured, which are none of the program's.
+"""Leaves out the fields that a shipper of logs, such as Fluent Bit, adds to each line that it captured.
 
 TensorFlow's C++ logger and Python's tracebacks write lines, not objects: whatever fields stand beside such
-lines, a shipper added. The same fields beside other lines are its, too.
+lines, a shipper added, and it added the same fields to the other lines.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
