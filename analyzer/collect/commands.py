@@ -117,7 +117,7 @@ class Commands:
         return bool(self._answers) and not any(self._answers)
 
     def report_missing(self, error: str, wanted: str = "logs") -> None:
-        """Report that none of what was `wanted` was found, unless every query failed: then nothing is known."""
+        """Report that nothing `wanted` was found, unless every query failed: then nothing is known."""
         if not self.unanswered:
             self._report(wanted, Outcome((), error=error))
 

@@ -208,7 +208,7 @@ def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -
 
 
 def _groups(pattern: Pattern | None) -> set[str] | None:
-    """Return the names of the groups in a pattern's regex; None if it is invalid, which is reported elsewhere."""
+    """Return the names of the groups in a pattern's regex; None if it is invalid: another check says so."""
     try:
         return set(regex.compile(pattern.regex).groupindex) if pattern and pattern.regex else set()
     except regex.error:
