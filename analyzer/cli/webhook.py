@@ -87,7 +87,7 @@ def post(url: str, report: str, format: str, timeout: float = TIMEOUT) -> None: 
 
 
 def _failure(url: str, problem: str) -> UsageError:
-    """Return an error whose one line has no secrets, and neither path nor query of the webhook."""
+    """Return an error of one line, without secrets and without the path and query of the webhook's URL."""
     message, parts = f"--post {shown(url)}: {problem}", urlsplit(url)
     for secret in (url, parts.path, parts.query, parts.path.rpartition("/")[2]):
         if len(secret) > 3:

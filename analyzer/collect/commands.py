@@ -82,7 +82,7 @@ class Commands:
         self._keep(file, arguments, _error(status, err))
 
     def save_both(self, file: str, *arguments: str) -> None:
-        """Store what a command prints to standard output and standard error, in order."""
+        """Store the standard output and standard error of a command in one file, interleaved as printed."""
         with self._open(file) as target:
             status, _, _ = self._run(arguments, target, subprocess.STDOUT)
         last = (self.folder / file).read_bytes()[-2000:].strip().rpartition(b"\n")[2] if status else b""

@@ -242,7 +242,7 @@ def _progress(tables: Tables) -> Iterator[Event]:
 
 
 def _bad_losses(tables: Tables) -> Iterator[Event]:
-    """Yield where the loss of a worker is first not finite, else where its training loss explodes."""
+    """Yield an event for each loss that becomes NaN or infinite, and for each training loss that explodes."""
     losses = tables["curves"].filter(pl.col("quantity").is_in(_LOSSES))
     for row in losses.filter(pl.col("nonfinite") > 0).iter_rows(named=True):
         since = position(row["nonfinite_epoch"], row["nonfinite_step"])

@@ -48,7 +48,10 @@ def leads(group: Iterable[str], stated: Statements) -> bool:
 def listed_tasks(
     logs: Mapping[str, Sequence[str]], stated: Statements, clusters: Sequence[Cluster]
 ) -> set[str]:
-    """Return the tasks of the clusters; where no file states one, those that as many logs count in sync."""
+    """Return the tasks of the clusters; if no file states a cluster, `worker:0` and up, one per log.
+
+    Without a cluster, it is empty unless every stated number of workers or replicas is that of the logs.
+    """
     listed = {task for cluster in clusters for task in task_addresses(cluster)}
     facts = (fact for names in logs.values() for fact in stated_by(names, stated))
     counted = {fact.value for fact in facts if fact.key in {"num_workers", "replicas"}}

@@ -11,7 +11,7 @@ NOT_SENT_BY_LAUNCHERS = ["-4", "-7", "-9", "-11"]
 
 
 def reported_later(facts: pl.DataFrame, sources: pl.DataFrame) -> set[str]:
-    """Return the tasks whose end a launcher's log reports in a later line than another's bad end."""
+    """Return the tasks whose failure a launcher's log reports after the failure of another task."""
     bad = facts.filter(~pl.col("value").is_in(["0", "running"]), key="exit_code")
     if bad.is_empty():
         return set()

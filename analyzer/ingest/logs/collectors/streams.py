@@ -61,7 +61,7 @@ class Stream(NamedTuple):
 
 
 def below_headings(line: str) -> CollectedLine | None:
-    """Parse a heading: the lines below it are of the stream that it names."""
+    """Return a heading with the stream of the lines below it as `key`; None for any other line."""
     named = stream_below(line)
     return None if named is None else CollectedLine(named or None, line)
 

@@ -76,9 +76,9 @@ def parse(line: str) -> Entry | None:
 
 
 def unwrapped(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the event inside an entry of Datadog, Splunk or Elasticsearch, or any other entry itself.
+    """Return the event inside an entry of Datadog, Splunk or Elasticsearch; any other entry unchanged.
 
-    Of Datadog and Splunk, it holds message, time and pod or host.
+    From Datadog and Splunk, only message, time and pod or host are kept.
     """
     if isinstance(document := entry.get("_source"), dict):
         return document
