@@ -62,7 +62,7 @@ def _owners(
     messages: Messages,
     further: Mapping[str, Recording],
 ) -> Owners:
-    """Return the workers of sources; `further` are recordings beside the first one of the same worker."""
+    """Return the workers of the sources; later recordings of a task (`further`) get that of its first one."""
     found = owners([each for each in sources if not is_among(each, further)], stated, read, messages)
     return found._replace(claims={**found.claims, **claims_of_further(sources, found.claims, further)})
 
@@ -75,7 +75,7 @@ def _identified(source: NamedSource, found: Owners, shift: int) -> NamedSource:
 
 
 def _renumbered(read: Tables, renumbered: Mapping[str, str], shift: int) -> Tables:
-    """Return the tables with the workers and attempts that rows state renumbered like the sources'."""
+    """Return the tables with workers renumbered (old → new), and attempts in facts raised by `shift`."""
     tables = {name: rows for name, rows in read.items() if name not in {"sources", "damage"}}
     changed = {old: new for old, new in renumbered.items() if old != new}
     speaking = _sources_naming(tables, changed) if changed else []

@@ -20,7 +20,7 @@ _ROLE_WORD = re.compile(
 def free_tasks(
     taken: AbstractSet[str], logs: int, clusters: Sequence[Cluster], connected: AbstractSet[str]
 ) -> list[str]:
-    """Return the tasks without a log, leader first; of an unknown cluster, by the connections or the logs."""
+    """Return the tasks without a log, leader first; without a cluster, guessed from connections or logs."""
     listed = in_order(task for cluster in clusters for task in task_addresses(cluster))
     if not listed and len(connected) > len(taken) + logs:
         listed = in_order(connected)

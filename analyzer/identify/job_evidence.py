@@ -67,7 +67,7 @@ class JobEvidence(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Return True if a log of each task that the logs speak of is in the group."""
+        """Return True if the group has a log of every task that its logs name, and these are several."""
         tasks = {task for task, _ in self.stated}
         return self.is_whole and len(tasks) >= _SEVERAL and tasks <= self.logged
 
@@ -159,11 +159,11 @@ def _gap(one: JobEvidence, other: JobEvidence) -> float:
 
 
 def _began_apart(one: JobEvidence, other: JobEvidence, least: int) -> bool:
-    """Return True if at least as many processes are in both, and each of them began at two times."""
+    """Return True if at least `least` processes are in both, and each began at two different times."""
     both = one.began.keys() & other.began.keys()
     return len(both) >= least and all(_differ(one.began[each], other.began[each]) for each in both)
 
 
 def _differ(one: float, other: float) -> bool:
-    """Return True if two times of a start are known, and are not the same one in two time zones."""
+    """Return True if two start times are known and differ, even if their clocks may have two time zones."""
     return abs(one - other) < inf and not in_other_zone(one, other, _SAME_START)

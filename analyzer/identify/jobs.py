@@ -111,7 +111,7 @@ def _jobs_in(place: str, sources: Sequence[str], run: _Run) -> dict[str, JobEvid
 
 
 def _alike(sources: Sequence[str], run: _Run) -> dict[str, Sequence[str]]:
-    """Return name → files of one directory whose names differ by more than the task, if these may be jobs."""
+    """Return name → files whose names differ only by the task; empty unless several groups may be jobs."""
     alike = grouped((without_task(source), source) for source in sources)
     jobs = {
         f"{_ALIKE} {own[0]}": own
@@ -146,7 +146,7 @@ def _whole_jobs(
 
 
 def _without_copies(jobs: Mapping[str, JobEvidence]) -> dict[str, JobEvidence]:
-    """Return the jobs, of several that are the same the first."""
+    """Return the jobs, keeping only the first of several that may be the same job."""
     found: dict[str, JobEvidence] = {}
     for name, job in jobs.items():
         if all(are_separate(job, other) for other in found.values()):

@@ -18,7 +18,7 @@ _OF_A_PROCESS = (Kind.STACKS, Kind.ENVIRONMENT, Kind.TF_CONFIG)
 
 
 def logs_on_host(sources: Sequence[NamedSource], stated: Statements) -> dict[str, str]:
-    """Return kernel log → log of the worker on the same host, which its name holds, as `gn-014.dmesg` does.
+    """Return kernel log → log of the worker on the host that its name contains, as `gn-014.dmesg` does.
 
     Hosts of several workers are left out, and kernel logs whose name has a role: it states the worker.
     """
@@ -39,14 +39,14 @@ def _names(path: str, host: str) -> bool:
 
 
 def logs_of_stem(sources: Sequence[NamedSource], logs: Iterable[str]) -> dict[str, str]:
-    """Return file about a process → the log of which it has the stem and further suffixes."""
+    """Return file about a process → log with the same stem: `gpu7.pyspy.txt` → `gpu7.log`."""
     stems = {PurePosixPath(log).with_suffix("").as_posix(): log for log in logs}
     files = [each.name for each in sources if each.worker is None and each.kind in _OF_A_PROCESS]
     return {name: stems[stem] for name in files for stem in _stems(name) if stem in stems}
 
 
 def on_hosts(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> dict[str, Claim]:
-    """Return file → the worker of the logs on its host, for files whose number is the host's, too."""
+    """Return file → the only worker whose logs have the same host in their names."""
     logs = grouped((host, claims[each.name]) for each in sources if each.name in claims
                    and (host := host_in(each.name)))  # fmt: skip
     known = {host: own[0] for host, own in logs.items() if len({claim.worker for claim in own}) == 1}

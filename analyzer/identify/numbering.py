@@ -33,7 +33,7 @@ class TaskClues(NamedTuple):
 def clues_of(
     logs: Mapping[str, Sequence[str]], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> dict[str, TaskClues]:
-    """Return worker by name → what its logs tell of its task."""
+    """Return worker according to file names → what its logs tell about its task."""
     return {
         worker: TaskClues(claim_of(names, stated, clusters), remote(names), leads(names, stated))
         for worker, names in logs.items()
@@ -109,7 +109,7 @@ def _numbered(first: int, count: int) -> list[str]:
 
 
 def is_refuted(clues: Mapping[str, TaskClues], listed: Iterable[str], spoken: AbstractSet[str]) -> bool:
-    """Return True if what the logs say shows that the numbers of their hosts are no indices of tasks.
+    """Return True if the logs show that the numbers of their hosts are not task indices.
 
     `clues` maps workers, as the hosts number them, to what their logs show; `spoken` has the tasks that any
     log names. Two logs that state one task, or one with an index beyond their number, may be a fault of the

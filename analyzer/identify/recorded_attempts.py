@@ -26,7 +26,7 @@ class Recording(NamedTuple):
 
 
 def further_recordings(sources: pl.DataFrame) -> Mapping[str, Recording]:
-    """Return directory → recording, for those that began when the task's earlier ones had ended."""
+    """Return directory → recording, for each that began after the task's earlier recordings had ended."""
     recorded = sources.filter((pl.col("kind") == Kind.RECORDING.value) & pl.col("first_time").is_not_null())
     spans: dict[str, tuple[float, float]] = {}
     for source, first, last in recorded.select("source", "first_time", "last_time").iter_rows():
@@ -44,7 +44,7 @@ def further_recordings(sources: pl.DataFrame) -> Mapping[str, Recording]:
 
 
 def with_attempts(sources: Iterable[NamedSource], further: Mapping[str, Recording]) -> list[NamedSource]:
-    """Return the sources, those of further recordings with their attempt."""
+    """Return the sources; those of further recordings get the attempt of the recording."""
     return [
         source._replace(attempt=own.attempt, numbered=True)
         if (own := further.get(_folder(source.name)))

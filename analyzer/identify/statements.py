@@ -105,7 +105,7 @@ def _varying_numbers(logs: Iterable[str]) -> dict[str, str]:
 
 
 def _numbered_by_step(logs: Iterable[str]) -> set[str]:
-    """Return the logs whose number is the same in each folder that has a file with these words."""
+    """Return the logs of several folders whose names are equal apart from numbers and state one worker."""
     groups = grouped((_NUMBERS.sub("#", PurePosixPath(log_of(log)).name), log) for log in logs)
     found: set[str] = set()
     for alike in groups.values():

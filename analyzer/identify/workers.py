@@ -132,7 +132,7 @@ def _recorded(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> di
 def _without_common_numbers(
     sources: Sequence[NamedSource], stated: Statements, clusters: Sequence[Cluster]
 ) -> list[NamedSource]:
-    """Return the sources without the number in a log's name that logs of other tasks have, too.
+    """Return the sources, without a worker for logs with a number that logs of other tasks have, too.
 
     `ip-10-0-3-11.log` and `ip-10-0-3-54.log` share the 10, which is a part of a host's name.
     """
