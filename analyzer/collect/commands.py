@@ -130,7 +130,7 @@ class Commands:
         return path
 
     def _report(self, wanted: str, outcome: Outcome) -> None:
-        """Report a command that stores something; `wanted` is lost if it failed, and holds logs."""
+        """Report a command's outcome; put its error in `lost` if it failed to store a file of logs."""
         if outcome.error and kind_by_name(wanted.lower()) in _WITH_LOGS and not is_kernel_log(wanted):
             self.lost[wanted] = outcome.error
         self._listener(outcome)

@@ -21,7 +21,7 @@ def masked(description: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def _without_named_secrets(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return JSON with variables masked by their names, and without the annotations that copy an object."""
+    """Return JSON with secrets in environments masked, and without annotations that repeat the object."""
     if isinstance(value, Mapping):
         return {
             key: _environment(each) if key in _ENVIRONMENTS else _without_named_secrets(each)

@@ -15,7 +15,7 @@ def in_other_zone(one: float, other: float, tolerance: float) -> bool:
 
 
 def in_span_of_any_zone(time: float, first: float, last: float) -> bool:
-    """Return True if a time (s) may lie between two others, by the clock of another time zone or the same."""
+    """Return True if `time` (s) is between `first` and `last` when its clock may be in any time zone."""
     if first <= time <= last:
         return True
     steps = (first - time) / ZONE_STEP_SECONDS if time < first else (last - time) / ZONE_STEP_SECONDS

@@ -25,7 +25,7 @@ def matches(
     sources: pl.DataFrame,
     facts: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Return the lines with the version of TensorFlow of their worker, and what lessens their weight.
+    """Return the lines with their worker's TensorFlow version, and with what makes them weaker evidence.
 
     A line of a kernel log is of the worker whose process it names, if no file name says more.
     `after_end`: the worker had finished; `overcome`: training went on; `of_another_time`: a kernel log dates
@@ -48,7 +48,7 @@ def matches(
 
 
 def _of_named_process(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
-    """Return the worker of each line, for kernel logs of no worker that of the process which the line names.
+    """Return each line's worker; in a kernel log without a worker, that of the process which the line names.
 
     A process ID that several workers state says nothing; within containers it differs from the kernel's.
     """
@@ -66,7 +66,7 @@ def _of_named_process(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
 
 
 def _of_another_time(found: pl.DataFrame, sources: pl.DataFrame) -> pl.Series:
-    """Return for each line whether a kernel log dates it at another time than the end of the run.
+    """Return for each line whether it is from a kernel log and not of the time when the run ended.
 
     A kernel log holds weeks, and the kills of other jobs. The run ends between the last lines of its workers:
     first that of a worker which was killed, then those of its peers.

@@ -47,7 +47,7 @@ def members(
 
 
 def _missing_ranks(facts: pl.DataFrame) -> set[str]:
-    """Return the tasks that a collective waits for, whose log names them by their rank."""
+    """Return the tasks that a log, by rank, reports missing from a collective."""
     ranks = facts.filter(pl.col("key") == "missing_ranks")["value"].to_list()
     return {task for each in ranks for task in listed_workers("tasks " + each.replace(" ", ""))}
 

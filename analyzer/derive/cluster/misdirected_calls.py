@@ -15,7 +15,7 @@ from analyzer.tables.builders import frame
 
 
 def misdirected_calls(records: pl.DataFrame, facts: pl.DataFrame, messages: Messages) -> pl.DataFrame:
-    """Return one row per caller and called task: the first failed call to a port where that has no server.
+    """Return one row per caller and called task: the first failed call to a port that is not the server's.
 
     `worker` is the one whose list is wrong, of at least three: the caller if all servers listen on one port
     and it called another; the called task if all but its own listen on the called port; else null.

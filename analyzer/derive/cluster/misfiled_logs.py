@@ -34,7 +34,7 @@ def misfiled(
     met: AbstractSet[str],
     stepped: AbstractSet[str],
 ) -> dict[str, dict[str, Any]]:
-    """Return worker → `doubted` and `doubt`.
+    """Return worker → the columns `doubted` (what is in doubt) and `doubt` (why), for doubtful logs.
 
     `devices` has the tasks whose devices logs name as their own, `met` those that another task saw connect,
     `stepped` those that made training steps.
@@ -92,7 +92,7 @@ def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[s
 def _of_other_times(
     logs: Sequence[Row], rows: Sequence[Row], met: AbstractSet[str], stepped: AbstractSet[str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the workers whose logs are not of the time of most others; of two equal halves, those of both.
+    """Yield the workers whose logs are of another time than most; those of all groups if none is the largest.
 
     A worker may end before its peers begin, but not a day before, nor if one of these saw it connect, or both
     made steps. Logs that began in the same minute by the clocks of two time zones are of one time.
@@ -117,7 +117,7 @@ def _of_other_times(
 
 
 def _may_be_of_one_time(spans: Sequence[tuple[float, float]]) -> bool:
-    """Return True if two of the spans, in order, began in the same minute by the clocks of two time zones."""
+    """Return True if two of the sorted spans may have begun in the same minute, in two time zones."""
     for number, (start, _) in enumerate(spans):
         for later, _ in islice(spans, number + 1, None):
             if later - start > _DAY:

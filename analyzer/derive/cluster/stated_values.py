@@ -87,7 +87,7 @@ def _compared_values(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tup
 
 
 def _listed_servers(facts: pl.DataFrame) -> dict[str, str]:
-    """Return worker → whether each cluster stated to it lists the port of its server, if that is the same."""
+    """Return worker → whether every cluster stated to it lists its server's port, if this never changed."""
     own = facts.filter(pl.col("worker").is_not_null()).select("worker", "value", "key").unique()
     servers: dict[str, list[str]] = grouped(_of_key(own, "server_address"))
     clusters: dict[str, list[str]] = grouped(_of_key(own, "cluster_spec"))

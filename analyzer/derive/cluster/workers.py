@@ -138,7 +138,7 @@ def cluster_specs(facts: pl.DataFrame) -> dict[str, Spec]:
 
 
 def _merged(texts: Sequence[str]) -> Spec:
-    """Return role → addresses, each as the first text with the role states them."""
+    """Return role → addresses, merged from clusters as JSON; the first one with a role counts."""
     spec: dict[str, list[str]] = {}
     for text in texts:
         for role, addresses in json.loads(text).items():

@@ -81,7 +81,7 @@ def _attendance(tasks: Sequence[Row], training: Sequence[Row]) -> dict[str, Any]
 
 
 def _replicas_left_over(training: Sequence[Row]) -> int:
-    """Return how many replicas remain if each training worker has as many of those that they state."""
+    """Return the remainder of the stated number of replicas divided by the number of training workers."""
     return max((life["replicas"] or 0 for life in training), default=0) % max(1, len(training))
 
 

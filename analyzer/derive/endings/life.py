@@ -57,7 +57,7 @@ class Life:
 
     @property
     def ended_after_another(self) -> bool:
-        """Return True if a launcher reports its end after another's, by a signal that may follow."""
+        """Return True if its failure was reported after another's, and a launcher may have caused it."""
         return self.torn_down and self.fact("exit_code") not in NOT_SENT_BY_LAUNCHERS
 
     @property
@@ -116,7 +116,7 @@ def _of_last_attempts(rows: pl.DataFrame, lives: Mapping[str, Life]) -> Iterator
 
 
 def _add_records(lives: Mapping[str, Life], records: pl.DataFrame) -> None:
-    """Add the latest records of each life; of one without a position, all: they tell how far it came."""
+    """Add to each life its latest records, or all of them if its training position is unknown."""
     placeless = [life.worker for life in lives.values() if life.place is None]
     near = pl.col("near").fill_null(0.0)
     latest = near == near.max().over("worker", "attempt")

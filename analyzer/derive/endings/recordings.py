@@ -12,7 +12,7 @@ _CLEARLY_SECONDS = 2.0
 
 
 def with_recorded_facts(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
-    """Return the facts, and those that follow from comparing the workers' recordings, where there are any."""
+    """Return the facts, plus those found by comparing the workers' recordings, if there are any."""
     if Kind.RECORDING not in sources["kind"]:
         return facts
     facts = with_tasks_run_twice(with_running_workers(facts, sources), sources)
@@ -54,7 +54,7 @@ def with_first_end(facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_tasks_run_twice(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
-    """Return the facts, and one for each worker of which two recordings overlap in time.
+    """Return the facts, plus one for each worker with two recordings that overlap in time.
 
     Its key is `recorded_twice`, or `recorded_in_two_clusters` if the two state different clusters; its value
     is the overlap in seconds. The recordings of a restarted worker do not overlap.

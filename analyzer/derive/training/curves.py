@@ -301,7 +301,7 @@ def _locally_different(group: Sequence[Mapping[str, Any]], equal: int, shared: i
 
 
 def _first_nonfinite(group: Sequence[dict[str, Any]]) -> None:
-    """Mark, in place, the local curve that alone was the first with a value that is not finite."""
+    """Mark, in place, the local curve that had a NaN or infinite value earlier than all others."""
     bad = [row for row in group if row["nonfinite"]]
     places = [(row.get("nonfinite_epoch") or 0, row.get("nonfinite_step") or 0) for row in bad]
     earliest = min(places, default=None)

@@ -28,7 +28,7 @@ def nonfinite(checksums: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
 
 
 def _compared(kind: str, own: list[dict[str, Any]], *, whole: bool) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one kind; unless `own` has every worker (`whole`), no loss is first."""
+    """Yield the rows of one kind; no loss is marked as first unless `own` has every worker (`whole`)."""
     known = len(own) > 1 and whole if kind == "own_loss" else True
     bad = {row["worker"] for row in own if row["digest"] != _FINITE}
     last_finite = {row["worker"]: row["step"] - (row["worker"] in bad) for row in own}
