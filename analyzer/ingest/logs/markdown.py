@@ -75,7 +75,7 @@ def _depth(line: str) -> int:
 
 
 def _dedented(lines: Sequence[str]) -> list[str]:
-    """Return the lines with blocks that begin like a log moved to the margin."""
+    """Return the lines, with the indentation removed from blocks that begin like a log."""
     moved, depth, follows_blank = [], 0, True
     for line in lines:
         indented = _depth(line)

@@ -250,7 +250,7 @@ class ProgressReader:
 
 
 def _values(text: str, layout: _Layout, base: ProgressPoint) -> Iterator[ProgressPoint]:
-    """Yield the metrics of a line; of a Keras bar, durations only from its last and final state."""
+    """Yield the metrics of a line; a Keras bar gives durations only in its final state."""
     for metric in layout.metrics:
         if layout.origin == "fit" and metric.unit and base.step != base.steps:
             continue

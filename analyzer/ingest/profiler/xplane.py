@@ -103,7 +103,7 @@ def read_trace(path: Path, budget: Budget, limit: int = MAX_SPANS) -> Trace:
 
 
 class _Reader:
-    """Collects the spans, clock readings and damage of one XPlane file, of which at most `limit` spans."""
+    """Collects at most `limit` spans, and the clock readings and damage, of one XPlane file."""
 
     def __init__(self, limit: int) -> None:
         self.events = 0

@@ -254,7 +254,7 @@ class _Reader:
         self._add_damage(start, length + FRAME_BYTES, "a record fails its checksum")
 
     def _add_damage(self, offset: int, length: int, what: str) -> None:
-        """Add damage, merged with adjacent damage of the same kind; beyond `MAX_DAMAGE` parts, with any."""
+        """Add damage, merged with adjacent damage of its kind; after `MAX_DAMAGE` parts, with the last."""
         damage = self.found.damage
         if len(damage) >= MAX_DAMAGE:
             last = damage.pop()

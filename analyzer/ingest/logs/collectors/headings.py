@@ -119,7 +119,7 @@ def name_several_streams(lines: Iterable[str]) -> bool:
 
 
 def names_between_rules(lines: Sequence[str]) -> frozenset[str]:
-    """Return the lines that are a name of nodes between two lines of dashes; none if there is but one."""
+    """Return the node names that stand alone between two lines of dashes; empty unless there are several."""
     rules = [at for at, line in enumerate(lines) if line.startswith("--------") and _RULE.match(line)]
     between = (lines[at + 1].strip() for at, below in pairwise(rules) if below == at + 2)
     names = frozenset(line for line in between if _NODES.match(line))

@@ -121,7 +121,7 @@ def begins_own_line(text: str) -> bool:
 
 
 def has_unread_prefix(lines: Sequence[str]) -> bool:
-    """Return True if more than a time stands before most of TensorFlow's lines, in one form."""
+    """Return True if most of TensorFlow's lines begin with a prefix of one form that is more than a time."""
     form = _form_of_most(lines)
     words = {word for prefix in form.prefixes for word in prefix} if form else ()
     return not all(_is_time(word) or _is_mark(word) or word.isspace() for word in words)
@@ -143,7 +143,7 @@ def _form_of_most(lines: Sequence[str]) -> _Form | None:
 
 
 def _count_of_longer(parts: Sequence[str], forms: Counter[tuple[str, ...]]) -> int:
-    """Return how many prefixes begin in this form; one that goes on ends within a text that quotes a line."""
+    """Return how many prefixes begin in this form; longer ones end within a text that quotes a line."""
     return sum(count for form, count in forms.items() if form[: len(parts)] == parts)
 
 
@@ -186,7 +186,7 @@ def _compiled(prefix: Sequence[str], rest: str) -> re.Pattern[str]:
 
 
 def _word(values: AbstractSet[str]) -> str:
-    """Return a regex for a word that stands where these do, and that no sign sets apart from the text."""
+    """Return a narrow regex for a prefix's word with these values, as no separator marks where it ends."""
     for known, expression in _SAID_OF_ALL:
         if values <= known:
             return expression
@@ -202,7 +202,7 @@ def _is_time(word: str) -> bool:
 
 
 def _key_of(marked: Sequence[re.Match[str]]) -> Sequence[int]:
-    """Return the numbers of the words that tell who wrote a line: a name, and a number of a process there."""
+    """Return the regex groups that identify the writer of a line: a name and, if needed, a process number."""
     groups = range(2, marked[0].re.groups) if marked else ()
     words = {group: [match[group] for match in marked] for group in groups}
     ranked = {group: rank for group, values in words.items() if (rank := _rank_of_key(values)) is not None}

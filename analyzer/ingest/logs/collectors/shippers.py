@@ -31,7 +31,7 @@ def without_added_fields(style: Style, sample: Sequence[str]) -> Style:
 
 
 def _added_fields(entries: Iterable[structured.Entry]) -> frozenset[str]:
-    """Return the fields that all entries have whose message TensorFlow or Python began; none if few do."""
+    """Return the fields common to all entries with a line of TensorFlow or Python; empty if these are few."""
     captured = [{*_fields(entry)} for entry in entries if begins_own_line(structured.message(entry))]
     return frozenset(set.intersection(*captured)) if len(captured) >= _MIN_LINES else frozenset()
 

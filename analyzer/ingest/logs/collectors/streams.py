@@ -78,7 +78,7 @@ class Sections:
         self._heading, self._inner = heading, inner
 
     def __call__(self, line: str) -> CollectedLine | None:
-        """Parse one line; what is below a heading has its origin."""
+        """Parse one line; lines below a heading belong to the stream that it names."""
         if found := self._heading(line):
             return found
         below = self._inner(line) if self._inner else None
@@ -106,7 +106,7 @@ def detect_style(lines: Sequence[str]) -> Style | None:
 
 
 def has_headings(style: Style | None) -> bool:
-    """Return True if a line of this style may be of the stream that a line far above it names."""
+    """Return True if lines of this style may belong to the stream of a heading far above."""
     return style is below_headings or isinstance(style, Sections)
 
 
@@ -130,12 +130,12 @@ def _names_nobody(style: Style, sample: Sequence[str]) -> bool:
 
 
 def is_unread_layout(lines: Sequence[str]) -> bool:
-    """Return True if something that is not understood stands before most of what TensorFlow printed."""
+    """Return True if most of TensorFlow's lines begin with text that is not understood."""
     return has_unread_prefix([_without_colours(line) for line in lines[:_SAMPLE_LINES] if line.strip()])
 
 
 def _with_learned(style: Style, sample: Sequence[str]) -> Style:
-    """Return a style, followed by the prefix that is learned from what it leaves, if there is one."""
+    """Return a style that also parses the prefix learned from the texts behind it, if there is one."""
     texts = _texts(style, sample)
     if not has_unread_prefix(texts):
         return style
@@ -144,12 +144,12 @@ def _with_learned(style: Style, sample: Sequence[str]) -> Style:
 
 
 def _texts(style: Style, lines: Sequence[str]) -> Sequence[str]:
-    """Return what is behind the prefix of the lines that have it."""
+    """Return the texts behind the prefix, of the lines that have it."""
     return [collected.text for line in lines if (collected := style(line))]
 
 
 def _with_known(learned: Style, sample: Sequence[str]) -> Style:
-    """Return a learned style, followed by the known one of what it leaves, if there is one."""
+    """Return a learned style that also parses the known prefix of the texts behind it, if there is one."""
     texts = _texts(learned, sample)
     inner = _detected([text for text in texts if text.strip()], behind_time=True)
     return _in_front_of(learned, inner) if inner else learned
@@ -167,7 +167,7 @@ def _in_front_of(first: Style, second: Style) -> Style:
 
 
 def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | None:
-    """Return the style of the sampled lines; a name of the writer may stand behind a time, too."""
+    """Return the style of the sampled lines, None if unknown; `behind_time`: a time was removed from them."""
     text = "\n".join(sample)
     for style in STYLES:
         if not any(each in text for each in EMBEDDED_STYLES.get(style, ("",))):
@@ -188,7 +188,7 @@ def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | No
 
 
 def _has_bars_behind(style: Style, lines: Sequence[str]) -> bool:
-    """Return True if behind the style's prefix, there is a bar that a supervisor put before most lines."""
+    """Return True if most lines have a supervisor's bar behind the style's prefix."""
     if style in EMBEDDED_STYLES or style is bar_line:
         return False
     texts = _texts(style, lines)
@@ -207,7 +207,7 @@ def _with_what_is_behind(time: Style, lines: Sequence[str]) -> Style | None:
 
 
 def _behind(first: Style, second: Style) -> Style:
-    """Return a style for lines with a prefix of the first style, and most of them one of the second."""
+    """Return a style that parses the prefix of the first style and, if it follows, that of the second."""
 
     def read(line: str) -> CollectedLine | None:
         outer = first(line)
@@ -235,7 +235,7 @@ def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
 
 
 def _plausible(style: Style, lines: Sequence[str]) -> bool:
-    """Return False if the prefixes may name no writers: those come back, and numbers of steps only grow."""
+    """Return True if the prefixes can name writers: unlike step numbers, names of writers come back."""
     keys = [collected.key or "" for line in lines if (collected := style(line))]
     if len(keys) >= _MIN_FOR_RETURNS and 2 * len({*keys}) > len(keys):
         return False
@@ -248,7 +248,7 @@ def _plausible(style: Style, lines: Sequence[str]) -> bool:
 
 
 def _is_stamped_by_nobody_else(text: str) -> bool:
-    """Return True if a line has a time of its own, or is one before which no program prints a time."""
+    """Return True if a time before this text is a collector's: programs print none before such a line."""
     found = head(text, 1970)
     return text.startswith(('  File "', "{")) or (found is not None and found.time is not None)
 
@@ -260,7 +260,7 @@ def _share_needed(style: Style) -> float:
 
 
 def _may_be_marked(line: str) -> bool:
-    """Return False for blank lines, and for those that Slurm itself prints without a label."""
+    """Return False for blank lines and for messages of Slurm itself, which have no label."""
     return bool(line.strip()) and not line.startswith(_OF_SLURM)
 
 

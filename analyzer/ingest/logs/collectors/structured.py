@@ -172,7 +172,7 @@ def _fields(fields: Entry, message: str) -> Iterator[str]:
 
 
 def _planned(fields: Entry) -> str:
-    """Return `/` and the number of epochs that an entry about the end of one states beside its own number."""
+    """Return `/EPOCHS`, the planned number in an entry about the end of an epoch; empty if it has none."""
     total = next((fields[key] for key in _TOTAL_KEYS if key in fields), None)
     return f"/{total}" if isinstance(total, int) and "step" not in fields else ""
 
