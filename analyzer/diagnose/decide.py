@@ -125,7 +125,7 @@ def _caps(tables: Tables) -> Iterator[tuple[float, str]]:
 
 
 def _logs_of_unread_layout(tables: Tables) -> Sequence[str]:
-    """Return the logs whose lines are hardly read, if they are a worker's or the only ones."""
+    """Return the logs of unreadable layout: those of workers, and others if no log could be read."""
     hardly = tables["damage"].filter(what=UNREAD_LAYOUT)["source"]
     logs = tables["sources"].filter(kind="log")
     found = logs.filter(pl.col("source").is_in(hardly.to_list()))

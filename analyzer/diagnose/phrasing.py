@@ -69,7 +69,7 @@ def why(decision: Decision, tables: Tables) -> list[str]:
 
 
 def _beyond_budget(tables: Tables) -> Iterator[str]:
-    """Yield that files were left out for want of time or bytes, and how to read them."""
+    """Yield a sentence on the files left unread for lack of time or bytes, and on how to read them."""
     unread = beyond_budget(tables)
     if unread.height:
         names, why = unread["source"].unique().sort(), unread["what"][0]

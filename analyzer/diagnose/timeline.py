@@ -207,7 +207,7 @@ def _starts(tables: Tables) -> Iterator[Event]:
 
 
 def _restarts(tables: Tables) -> Iterator[Event]:
-    """Yield the first dated line of each attempt of a worker but its first."""
+    """Yield the first dated line of each attempt after a worker's first."""
     records = tables["records"].select("worker", "attempt", "source", "line", "time")
     dated = records.drop_nulls(["worker", "time"])
     later = dated.filter(pl.col("attempt") > pl.col("attempt").min().over("worker"))

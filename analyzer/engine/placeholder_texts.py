@@ -66,7 +66,7 @@ def _statements(row: Mapping[str, object], most: int) -> dict[str, object]:
 
 
 def _statement(error: str, most: int) -> str:
-    """Return the first statement of an error, without headings, in at most so many words."""
+    """Return the first statement of an error, without headings, cut after `most` words."""
     lines = [line for line in _HEADINGS.sub("", _INTERNAL.sub("", error)).splitlines() if line.strip()]
     words = _NEXT_STATEMENT.split(lines[0])[0].split() if lines else error.split()
     return " ".join(words[:most]) + ("…" if len(words) > most else "")

@@ -138,7 +138,7 @@ def attempt_of(name: str) -> int | None:
 
 
 def without_attempt(name: str) -> str:
-    """Return a name without what states its attempt: equal names are of one worker."""
+    """Return a name without its attempt, so that the names of a worker's attempts are equal."""
     match = _ATTEMPT.search(name.lower())
     return name[: match.start()] + name[match.end() :] if match else name
 

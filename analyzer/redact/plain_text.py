@@ -24,7 +24,7 @@ _LETTERS: Mapping[str, str] = {"n": "\n", "r": "", "t": "\t"}
 
 
 class PlainText(NamedTuple):
-    """A text without what hid parts of it; for each character, its (start, end) in the original."""
+    """A text with its hidden parts made readable; for each character, its (start, end) in the original."""
 
     text: str
     places: list[tuple[int, int]]

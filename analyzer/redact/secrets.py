@@ -101,7 +101,7 @@ class Secrets:
 
 
 def _unmistakable(kinds: Mapping[str, str]) -> dict[str, str]:
-    """Return secret → kind for those that are masked wherever they occur, and for their parts."""
+    """Return secret → kind for the secrets, and parts of secrets, that are masked wherever they occur."""
     known: dict[str, str] = {}
     for value, kind in kinds.items():
         for form in (value, " ".join(value.split()), *value.split(), *pieces(value)):

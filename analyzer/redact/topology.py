@@ -102,7 +102,7 @@ class Topology:
 
 
 def _known_places(text: str) -> Iterator[NameSpan]:
-    """Yield the places of a text that identify somebody."""
+    """Yield the names in a text that identify a machine, a person or a place; generic ones are left out."""
     for place in find_places(text):
         name = text[place.start : place.end]
         kept = name.rstrip(".-") if place.kind in ("user", "group") else name

@@ -73,7 +73,7 @@ _WENT = {
 
 
 def how_it_went(good: Mapping[str, Any]) -> str:
-    """Return how the run ended that this one is compared with: `which failed itself (user.exception)`."""
+    """Return, as a clause, how the good run itself ended: `which failed itself (user.exception)`."""
     verdict = good.get("verdict", "healthy")
     cause = f" ({one_line(good['cause'], 80)})" if verdict != "healthy" and good.get("cause") else ""
     return _WENT.get(verdict, _WENT["inconclusive"]) + cause

@@ -48,7 +48,7 @@ class ObjectStorage:
             raise UsageError(f"{url}: {missing_extra('its driver', extra)}") from error
 
     def files(self, place: str, prefix: str = "") -> Iterator[File]:
-        """Yield every object below a key whose name begins with `prefix`, or the object with this key."""
+        """Yield the object with this key, or the objects below it whose names begin with `prefix`."""
         base = self._object_key(place)
         with as_os_errors():
             self.system.invalidate_cache()

@@ -45,7 +45,7 @@ _MAX_BLAMED = 3
 
 
 class Job(NamedTuple):
-    """The platform of a job; for each blamed worker, placeholder of a command → name, as `POD` → `bert-1`."""
+    """The platform of a job, and for each blamed worker its names by placeholder, as `POD` → `bert-1`."""
 
     platform: Platform | None
     names: Sequence[Mapping[str, str]]
@@ -147,7 +147,7 @@ def parts_of(step: Step) -> list[str]:
 
 
 def without_repeats(steps: Sequence[Step]) -> list[Step]:
-    """Return the steps, each without the commands that a later one has too, unless it has no others."""
+    """Return the steps without commands that a later step repeats; no step loses all its commands."""
     parts = [*map(parts_of, steps)]
     later = [{command for following in parts[n + 1 :] for command in following} for n in range(len(parts))]
     own = [
@@ -182,7 +182,7 @@ def _on_platform(command: str, platform: Platform | None, *, own: bool) -> str:
 
 
 def _filled(commands: Sequence[str], names: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """Yield each command with its placeholders filled in, once for each worker with other names."""
+    """Yield each command filled in with each of `names` (placeholder → name)."""
     for command, known in product(commands, names):
         words = _PLACEHOLDER.split(command)
         yield "".join(known.get(word, word) for word in words)

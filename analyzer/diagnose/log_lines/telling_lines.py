@@ -114,7 +114,7 @@ def deciding_file(found: Sequence[Telling], tables: Tables) -> DecidingFile | No
 
 
 def without_start(tables: Tables) -> list[str]:
-    """Return the workers with a log if no log shows a step or the start-up, as of a few pasted lines.
+    """Return the workers with a log, unless a log shows a step or the start-up; a pasted excerpt has none.
 
     A log that mwms-recorder kept has its start.
     """

@@ -42,5 +42,5 @@ def _annotation(command: str, title: str, message: str, finding: Json | None) ->
 
 
 def _escaped(text: str, ends: str = "") -> str:
-    """Escape the characters that end a workflow command or begin an escape, and those that end a property."""
+    """Percent-encode `%`, line breaks and the characters in `ends`, for a workflow command."""
     return "".join(f"%{ord(char):02X}" if char in f"%\r\n{ends}" else char for char in text)

@@ -69,7 +69,7 @@ def headline(d: Json) -> tuple[str, str]:
 
 
 def _fitting(head: Sequence[str], parts: Mapping[str, str], footer: str, markup: Markup) -> str:
-    """Join the parts to one text; drop and name the last sections until it fits."""
+    """Join the parts to one text; while it is too long, replace the last part by a mention of its title."""
     kept = dict(parts)
     while True:
         cut = [title for title in parts if title not in kept]

@@ -92,7 +92,7 @@ class History:
         return nullcontext()
 
     def is_first_call(self) -> bool:
-        """Return True unless an earlier call that recorded a run has ended."""
+        """Return True if no earlier call has recorded a run and ended."""
         return not self.rows(sa.select(RUNS.c.night).join(NIGHTS, NIGHTS.c.ended.is_not(None)).limit(1))
 
     def dates(self, until: str) -> list[str]:

@@ -25,7 +25,7 @@ class DeviceWork:
         self.kept: List[Any] = []  # noqa: UP006 (Python 3.8)
 
     def before(self, step: int, batch: Any) -> Any:
-        """Do the work that is due before a step, and return its batch, repeated more often in later steps."""
+        """Do the work due before a step, and return the step's batch, which `growth` enlarges over time."""
         if self.keep:
             self._keep_windows(step)
         if step == self.calibrate_at:
