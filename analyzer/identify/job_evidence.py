@@ -161,9 +161,9 @@ def _gap(one: JobEvidence, other: JobEvidence) -> float:
 def _began_apart(one: JobEvidence, other: JobEvidence, least: int) -> bool:
     """Return True if at least `least` processes are in both, and each began at two different times."""
     both = one.began.keys() & other.began.keys()
-    return len(both) >= least and all(_differ(one.began[each], other.began[each]) for each in both)
+    return len(both) >= least and all(_starts_differ(one.began[each], other.began[each]) for each in both)
 
 
-def _differ(one: float, other: float) -> bool:
+def _starts_differ(one: float, other: float) -> bool:
     """Return True if two start times are known and differ, even if their clocks may have two time zones."""
     return abs(one - other) < inf and not in_other_zone(one, other, _SAME_START)

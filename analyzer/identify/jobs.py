@@ -97,7 +97,7 @@ def _jobs_in(place: str, sources: Sequence[str], run: _Run) -> dict[str, JobEvid
         if not inner:
             single[folder] = own
     folders = {folder: own for folder, own in single.items() if folder != place and run.may_hold_a_job(own)}
-    folders |= _alike(single.get(place, ()), run)
+    folders |= _jobs_beside_each_other(single.get(place, ()), run)
     held = {source for own in folders.values() for source in own}
     parts = [source for own in single.values() for source in own if source not in held]
     if len(found) + len(folders) + run.may_hold_a_job(parts) < _SEVERAL:
@@ -110,7 +110,7 @@ def _jobs_in(place: str, sources: Sequence[str], run: _Run) -> dict[str, JobEvid
     return _without_copies({name: jobs[name] for name in places if name in apart})
 
 
-def _alike(sources: Sequence[str], run: _Run) -> dict[str, Sequence[str]]:
+def _jobs_beside_each_other(sources: Sequence[str], run: _Run) -> dict[str, Sequence[str]]:
     """Return name → files whose names differ only by the task; empty unless several groups may be jobs."""
     alike = grouped((without_task(source), source) for source in sources)
     jobs = {

@@ -76,7 +76,7 @@ def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
         each.name for each in named if others and each.worker not in others and _is_of_a_host(each.name)
     }
     numbered = [each.name for each in named if each.is_log and is_numbered(each.name)]
-    unknown |= _numbered_by_step(numbered)
+    unknown |= _in_several_folders(numbered)
     varying = _varying_numbers(numbered)
     of_jobs = {worker_of(log) for log in varying}
     unknown |= {log for log in numbered if log not in varying and worker_of(log) in of_jobs}
@@ -104,7 +104,7 @@ def _varying_numbers(logs: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _numbered_by_step(logs: Iterable[str]) -> set[str]:
+def _in_several_folders(logs: Iterable[str]) -> set[str]:
     """Return the logs of several folders whose names are equal apart from numbers and state one worker."""
     groups = grouped((_NUMBERS.sub("#", PurePosixPath(log_of(log)).name), log) for log in logs)
     found: set[str] = set()

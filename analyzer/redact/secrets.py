@@ -71,7 +71,7 @@ class Secrets:
             for each in spans:
                 self._kinds.setdefault(text[each.start : each.end], each.kind)
         self._key = _key(kept) if self._kinds else b""
-        self._known = _unmistakable(self._kinds)
+        self._known = _masked_everywhere(self._kinds)
         self._again = re.compile(any_of(self._known) or "(?!)")
 
     @property
@@ -100,7 +100,7 @@ class Secrets:
         return f"[secret:{self._kinds.get(value, kind)}:{mark}]"
 
 
-def _unmistakable(kinds: Mapping[str, str]) -> dict[str, str]:
+def _masked_everywhere(kinds: Mapping[str, str]) -> dict[str, str]:
     """Return secret → kind for the secrets, and parts of secrets, that are masked wherever they occur."""
     known: dict[str, str] = {}
     for value, kind in kinds.items():

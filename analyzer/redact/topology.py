@@ -39,7 +39,7 @@ class Topology:
         declared = [name for name in _declared(document) if _names_machine(name)]
         self._names: dict[str, str] = {}
         self._counts: dict[str, int] = {}
-        self._places = {text: list(_known_places(text)) for text in texts}
+        self._places = {text: list(_identifying_names(text)) for text in texts}
         self._lists = {text: lists for text in texts if (lists := list(find_node_lists(text)))}
         listed = (name for lists in self._lists.values() for each in lists for name in each.names)
         for name in (*declared, *listed):
@@ -85,7 +85,7 @@ class Topology:
         lists = self._lists.get(text, ())
         changes = [Replacement(each.start, each.end, self._pseudonyms(each.names)) for each in lists]
         places = self._places.get(text)
-        for place in _known_places(text) if places is None else places:
+        for place in _identifying_names(text) if places is None else places:
             changes += self._replaced(text, place.start, place.end)
         for pattern in (self._any, self._as_host, self._run):
             for match in pattern.finditer(text):
@@ -101,7 +101,7 @@ class Topology:
         return ",".join(given) if len(given) <= 8 else f"{given[0]}…{given[-1]}"
 
 
-def _known_places(text: str) -> Iterator[NameSpan]:
+def _identifying_names(text: str) -> Iterator[NameSpan]:
     """Yield the names in a text that identify a machine, a person or a place; generic ones are left out."""
     for place in find_places(text):
         name = text[place.start : place.end]

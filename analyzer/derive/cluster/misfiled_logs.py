@@ -101,7 +101,7 @@ def _of_other_times(
     taking_part = {row["worker"] for row in rows if row["role"] != "evaluator"}
     groups = _apart_in_time({worker: time for worker, time in ran.items() if worker in taking_part})
     spans = [_span([ran[worker] for worker in group]) for group in groups]
-    if len(groups) < 2 or _may_be_of_one_time(spans):
+    if len(groups) < 2 or _may_begin_together(spans):
         return
     sizes = Counter(map(len, groups))
     most = max(sizes)
@@ -116,7 +116,7 @@ def _of_other_times(
                 yield worker, JOB, f"the logs of {worker} and {other} are of different times"
 
 
-def _may_be_of_one_time(spans: Sequence[tuple[float, float]]) -> bool:
+def _may_begin_together(spans: Sequence[tuple[float, float]]) -> bool:
     """Return True if two of the sorted spans may have begun in the same minute, in two time zones."""
     for number, (start, _) in enumerate(spans):
         for later, _ in islice(spans, number + 1, None):

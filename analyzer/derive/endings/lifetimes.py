@@ -166,7 +166,7 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: St
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
 
-def _saw_all(life: Life) -> bool:
+def _saw_all_connect(life: Life) -> bool:
     """Return True if its log shows that all tasks had connected: the strategy counts replicas only then."""
     counted = life.facts["server_address"] and int(life.fact("replicas") or 0) > 1
     return bool(life.facts["assembled"] or counted)
@@ -214,7 +214,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "first_seen": life.times[0],
         "served": life.served,
         "joined": life.joined,
-        "assembled": _saw_all(life),
+        "assembled": _saw_all_connect(life),
         "last_seen": life.times[1],
         "epoch": epoch,
         "step": step,

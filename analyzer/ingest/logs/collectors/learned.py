@@ -95,7 +95,7 @@ def learned_style(lines: Sequence[str]) -> Style | None:
     for end in _ends(form.parts):
         expression = _expression(form, end)
         marked = [match for line in lines if (match := expression.match(line))]
-        key = _key_of(marked)
+        key = _writer_groups(marked)
         if not key and end < len(form.parts):
             continue
         share = len(marked) / len(lines)
@@ -201,7 +201,7 @@ def _is_time(word: str) -> bool:
     return _TIME.fullmatch(word) is not None or _DATE_WORDS.fullmatch(word) is not None
 
 
-def _key_of(marked: Sequence[re.Match[str]]) -> Sequence[int]:
+def _writer_groups(marked: Sequence[re.Match[str]]) -> Sequence[int]:
     """Return the regex groups that identify the writer of a line: a name and, if needed, a process number."""
     groups = range(2, marked[0].re.groups) if marked else ()
     words = {group: [match[group] for match in marked] for group in groups}

@@ -98,7 +98,7 @@ def detect_style(lines: Sequence[str]) -> Style | None:
     elif learned := learned_style(sample):
         learned = _with_known(learned, sample)
         style = learned if len(_texts(learned, sample)) >= _MIN_MARKED_SHARE * len(sample) else None
-    if style is None or _names_nobody(style, sample):
+    if style is None or _names_no_writer(style, sample):
         heading = _heading_style(lines, sample)
         if heading:
             return Sections(heading, style) if style or heading is not below_headings else heading
@@ -124,7 +124,7 @@ def _heading_style(lines: Sequence[str], sample: Sequence[str]) -> Style | None:
     return (lambda line: CollectedLine(line, "") if line in names else None) if names else None
 
 
-def _names_nobody(style: Style, sample: Sequence[str]) -> bool:
+def _names_no_writer(style: Style, sample: Sequence[str]) -> bool:
     """Return True if the prefixes of a style, such as times, tell no writers apart."""
     return not any(collected.key for line in sample if (collected := style(line)))
 
@@ -140,7 +140,7 @@ def _with_learned(style: Style, sample: Sequence[str]) -> Style:
     if not has_unread_prefix(texts):
         return style
     learned = learned_style(texts)
-    return _in_front_of(style, learned) if learned else learned_style(sample) or style
+    return _with_first_writer(style, learned) if learned else learned_style(sample) or style
 
 
 def _texts(style: Style, lines: Sequence[str]) -> Sequence[str]:
@@ -152,12 +152,12 @@ def _with_known(learned: Style, sample: Sequence[str]) -> Style:
     """Return a learned style that also parses the known prefix of the texts behind it, if there is one."""
     texts = _texts(learned, sample)
     inner = _detected([text for text in texts if text.strip()], behind_time=True)
-    return _in_front_of(learned, inner) if inner else learned
+    return _with_first_writer(learned, inner) if inner else learned
 
 
-def _in_front_of(first: Style, second: Style) -> Style:
-    """Return a style like `_behind`, with the writer that the first prefix names, if it names one."""
-    both = _behind(first, second)
+def _with_first_writer(first: Style, second: Style) -> Style:
+    """Return a style like `_two_prefixes`, with the writer that the first prefix names, if it names one."""
+    both = _two_prefixes(first, second)
 
     def read(line: str) -> CollectedLine | None:
         found, outer = both(line), first(line)
@@ -176,14 +176,14 @@ def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | No
         if len(marked) < _MIN_LINES:
             continue
         if style in TIMES:
-            if not behind_time and (found := _with_what_is_behind(style, marked)):
+            if not behind_time and (found := _with_prefix_behind_time(style, marked)):
                 return found
         elif _plausible(style, marked):
             if style is json_line and _is_docker(marked):
                 return docker_line
             if style in OF_JSON:
                 style = without_added_fields(style, marked)
-            return _behind(style, bar_line) if _has_bars_behind(style, marked) else style
+            return _two_prefixes(style, bar_line) if _has_bars_behind(style, marked) else style
     return None
 
 
@@ -195,18 +195,18 @@ def _has_bars_behind(style: Style, lines: Sequence[str]) -> bool:
     return sum(map(bool, map(bar_line, texts))) >= _MIN_MARKED_SHARE * len(texts)
 
 
-def _with_what_is_behind(time: Style, lines: Sequence[str]) -> Style | None:
+def _with_prefix_behind_time(time: Style, lines: Sequence[str]) -> Style | None:
     """Return a style for lines that begin with a time; None if the program itself may have printed it."""
     texts = [collected.text for line in lines if (collected := time(line))]
     writer = _detected([text for text in texts if text.strip()], behind_time=True)
     if time is stamped_line:
         own = [found.text for text in texts if writer and (found := writer(text))]
-        if sum(map(_is_stamped_by_nobody_else, [*texts, *own])) < _MIN_LINES:
+        if sum(map(_has_time_of_collector, [*texts, *own])) < _MIN_LINES:
             return None
-    return _behind(time, writer) if writer else time
+    return _two_prefixes(time, writer) if writer else time
 
 
-def _behind(first: Style, second: Style) -> Style:
+def _two_prefixes(first: Style, second: Style) -> Style:
     """Return a style that parses the prefix of the first style and, if it follows, that of the second."""
 
     def read(line: str) -> CollectedLine | None:
@@ -247,7 +247,7 @@ def _plausible(style: Style, lines: Sequence[str]) -> bool:
     return len({*keys}) < sum(later != key for key, later in pairwise(keys)) + 1
 
 
-def _is_stamped_by_nobody_else(text: str) -> bool:
+def _has_time_of_collector(text: str) -> bool:
     """Return True if a time before this text is a collector's: programs print none before such a line."""
     found = head(text, 1970)
     return text.startswith(('  File "', "{")) or (found is not None and found.time is not None)
