@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import sys
 import tomllib
-import venv
 from pathlib import Path
 
 import pytest
 
-from tests.install.test_install import shell
+from tests.install.environments import building, environment, installing, shell
 from tests.recordings import ROOT
 
 pytestmark = [pytest.mark.install, pytest.mark.xdist_group("extras"), pytest.mark.timeout(900)]
@@ -37,24 +33,13 @@ USES = {
 """What an extra is for, as short as it can be tried."""
 
 
-def environment(folder: Path) -> str:
-    """Make a new environment; return the prefix of commands that use it."""
-    venv.create(folder / "venv", with_pip=True)
-    return using(folder)
-
-
-def using(folder: Path) -> str:
-    """The prefix of commands that use the environment of a folder."""
-    return f"export PATH='{folder}/venv/bin':$PATH PIP_CONSTRAINT='{ROOT}/constraints.txt'; "
-
-
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package, built once, and an environment that has nothing but it."""
-    folder = tmp_path_factory.mktemp("bare")
-    shell(f"'{sys.executable}' -m pip wheel --quiet --no-deps -w . '{ROOT}' 2>&1", folder)
-    shell(f"{environment(folder)} pip install --quiet --no-compile ./*.whl 2>&1", folder)
-    return folder
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package, built once."""
+    folder = tmp_path_factory.mktemp("wheel")
+    shell(building(ROOT, folder), folder)
+    (built,) = folder.glob("*.whl")
+    return built
 
 
 def test_every_extra_is_tried() -> None:
@@ -63,11 +48,10 @@ def test_every_extra_is_tried() -> None:
 
 
 @pytest.mark.parametrize("extra", sorted(USES))
-def test_an_extra_is_enough_for_what_it_is_for(extra: str, bare: Path, tmp_path: Path) -> None:
+def test_an_extra_is_enough_for_what_it_is_for(extra: str, wheel: Path, tmp_path: Path) -> None:
     """Nothing of the development environment is there to help, nor another extra."""
-    shutil.copytree(bare / "venv", tmp_path / "venv", symlinks=True, copy_function=os.link)
-    use, (wheel,) = using(tmp_path), bare.glob("*.whl")
-    shell(f"{use} python -m pip install --quiet --no-compile '{wheel}[{extra}]' 2>&1", tmp_path)
+    use = environment(tmp_path)
+    shell(use + installing(f"'{wheel}[{extra}]'"), tmp_path)
     shell(use + USES[extra], tmp_path)
 
 
@@ -75,13 +59,13 @@ def test_an_extra_is_enough_for_what_it_is_for(extra: str, bare: Path, tmp_path:
 def test_the_commands_of_the_trainers_page(tmp_path: Path) -> None:
     """Its first block, word for word, and a custom loop that writes events, for which TensorFlow wants TensorBoard."""
     text = (ROOT / "docs/trainer.md").read_text(encoding="utf-8")
-    block = re.search(r"```sh\n(pip install.+?)```", text, re.DOTALL)
+    block = re.search(r"```sh\npip install (.+?)```", text, re.DOTALL)
     assert block
-    install, *commands = block[1].splitlines()
+    what, *commands = block[1].splitlines()
     clone = tmp_path / "clone"
     shell(f"git clone --quiet '{ROOT}' '{clone}'", tmp_path)
     use = environment(tmp_path)
-    shell(use + install.replace("pip install", "pip install --quiet --no-compile"), clone)
+    shell(use + installing(what), clone)
     for command in [*commands, "mwms-train run nan-loss -o nan", "mwms-analyze nan"]:
         shell(f"{use}{command}" + (" || test $? -eq 1" if command.startswith("mwms-analyze") else ""), clone)
     assert (clone / "nan/exit_codes.txt").exists() or list((clone / "nan").rglob("events*"))

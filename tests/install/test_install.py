@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-import venv
 from pathlib import Path
 
 import pytest
 
+from tests.install.environments import building, environment, installing, shell
 from tests.recordings import ROOT
 
 pytestmark = [pytest.mark.install, pytest.mark.xdist_group("install"), pytest.mark.timeout(900)]
-
-
-def shell(command: str, folder: Path) -> str:
-    """Run a command line in a folder, with nothing of our own environment, and give what it printed."""
-    own = {"PATH": f"{Path(sys.executable).resolve().parent}:{os.environ['PATH']}", "HOME": str(folder)}
-    kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "UV_"))}
-    done = subprocess.run(
-        ["bash", "-c", command], cwd=folder, env=own | kept, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def first_command() -> str:
@@ -49,38 +35,37 @@ def test_the_first_command_of_the_readme_ends_with_a_diagnosis_and_a_report(tmp_
 
 def test_the_wheel_carries_its_rules_and_templates(tmp_path: Path) -> None:
     """It works from an empty directory, isolated from everything around it."""
-    shell(f"'{sys.executable}' -m build --wheel --outdir '{tmp_path}' '{ROOT}' 2>&1", tmp_path)
+    shell(building(ROOT, tmp_path), tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
-    venv.create(tmp_path / "venv", with_pip=True)
-    python = tmp_path / "venv" / "bin" / "python"
-    shell(f"'{python}' -m pip install --quiet --no-compile -c '{ROOT}/constraints.txt' '{wheel}'", tmp_path)
+    use = environment(tmp_path)
+    shell(use + installing(f"'{wheel}'"), tmp_path)
     empty = tmp_path / "empty"
     empty.mkdir()
     run = ROOT / "sample_runs" / "worker-killed" / "run"
     printed = shell(
-        f"'{python}' -I -m mwms_analyze '{run}' --format html,json -o '{empty}' || test $? -eq 1", empty
+        f"{use}python -I -m mwms_analyze '{run}' --format html,json -o '{empty}' || test $? -eq 1", empty
     )
     assert "worker:2" in printed
-    assert "worker-killed" in shell(f"'{python.parent}/mwms-train' list", empty)
-    assert "worker-killed" in shell(f"'{python.parent}/mwms-rules' list", empty)
+    assert "worker-killed" in shell(f"{use}mwms-train list", empty)
+    assert "worker-killed" in shell(f"{use}mwms-rules list", empty)
     assert {path.suffix for path in empty.iterdir() if path.is_file()} == {".html", ".json"}
-    see_that_a_pack_counts(python.parent, empty)
+    see_that_a_pack_counts(use, empty)
 
 
-def see_that_a_pack_counts(programs: Path, folder: Path) -> None:
+def see_that_a_pack_counts(use: str, folder: Path) -> None:
     """Once it is installed, its rules and its reader are used, and with `--no-packs` they are not."""
-    shell(f"'{programs}/pip' install --quiet '{ROOT}/docs/example_pack'", folder)
+    shell(use + installing(f"'{ROOT}/docs/example_pack'"), folder)
     (folder / "run").mkdir()
     (folder / "run" / "acme-journal.txt").write_text("worker-1 drained: ECC errors\n")
     shutil.copy(ROOT / "sample_runs/worker-killed/run/worker-0.log", folder / "run")
-    call = f"'{programs}/mwms-analyze' run --format json -o -"
+    call = f"{use}mwms-analyze run --format json -o -"
     diagnosis = json.loads(shell(f"{call} || test $? -eq 1", folder))
     assert (diagnosis["cause"], diagnosis["culprits"]) == ("acme.drained", ["worker:1"])
     assert diagnosis["made_with"]["packs"][1]["version"] == "1.2.0"
     assert diagnosis["made_with"]["versions"]["mwms-rules-acme"] == "1.2.0"
     assert "acme.drained" not in shell(f"{call} --no-packs || test $? -le 3", folder)
-    assert "mwms-rules-acme 1.2.0 (rules acme)" in shell(f"'{programs}/mwms-analyze' --version", folder)
-    own = shell(f"'{programs}/mwms-rules' test '{ROOT}/docs/example_pack/mwms_rules_acme' || true", folder)
+    assert "mwms-rules-acme 1.2.0 (rules acme)" in shell(f"{use}mwms-analyze --version", folder)
+    own = shell(f"{use}mwms-rules test '{ROOT}/docs/example_pack/mwms_rules_acme' || true", folder)
     assert "2 cases, 0 failed, 0 skipped" in own
 
 
@@ -93,7 +78,7 @@ def test_what_the_dockerfile_copies_is_enough_to_install(tmp_path: Path) -> None
             target = tmp_path / name
             target.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, target)
-    shell(f"'{sys.executable}' -m build --wheel --outdir '{tmp_path}/out' '{tmp_path}' 2>&1", tmp_path)
+    shell(building(tmp_path, tmp_path / "out"), tmp_path)
     assert len(list((tmp_path / "out").glob("*.whl"))) == 1
     assert "USER analyst" in text
     assert 'ENTRYPOINT ["/opt/mwms/bin/python", "-I", "-m", "analyzer"]' in text

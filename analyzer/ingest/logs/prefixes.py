@@ -38,13 +38,14 @@ _EPOCH = lazy_regex(
     rf"(?:\[(1\d{{9}}(?:\.\d+)?)\]|(1\d{{9}}\.\d+)|(1\d{{9}})(?= (?:{_LEVELS})\b))[ :](.*)", re.DOTALL
 )
 """Seconds since 1970; a bare integer is a time only before a level."""
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _SYSLOG = lazy_regex(
-    r"\[?(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) "
+    rf"\[?(?:(?:{'|'.join(_DAYS)}) )?(?P<month>{'|'.join(MONTHS)}) "
     r"{1,2}(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)(?: (?P<year>\d{4}))?\]? (?P<text>.*)",
     re.DOTALL,
 )
 _WHOLE = len("2026-11-21 01:02:03")
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _JSON_TIME = lazy_regex(
     rf'"(?:@?time(?:stamp)?|ts|asctime|datetime)"\s*:\s*(?:"({_DATE})"|(1\d{{9}}(?:\.\d+)?)\b)', re.IGNORECASE
 )
@@ -53,6 +54,8 @@ _NAMED = lazy_regex(r"\W{0,3}([A-Za-z_][\w.]*)(?:\[\d+\]|:[\w<>.]+:\d+)?\s?[:\]|
 """The name of a logger, with a process id or, as loguru prints it, function and line."""
 _CLOCK = lazy_regex(r"[\[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?(?=[ |:\t])(.*)", re.DOTALL)
 """A time of day without a date."""
+_FIRST_CHARACTERS = frozenset("0123456789[({" + "".join(name[0] for name in (*LEVEL_NAMES, *MONTHS, *_DAYS)))
+"""What a prefix can begin with: a digit, a bracket, a level, or the name of a month or a day."""
 
 
 class Head(NamedTuple):
@@ -68,6 +71,8 @@ class Head(NamedTuple):
 def head(line: str, year: int) -> Head | None:
     """Parse the prefix of a line, None if it has none; `year` completes styles without one."""
     first = line[:1]
+    if first not in _FIRST_CHARACTERS:
+        return None
     if first in "IWEFD" and (found := _letter_first(line, year)):
         return found
     if first.isdigit():
