@@ -20,7 +20,7 @@ _MAX_PREFIX_CHARS = 120
 
 def is_newest_first(path: Path, opening: bytes) -> bool:
     """Return True if the times in a log fall from line to line; `opening` has its first bytes."""
-    if not _falls(_times(opening), 0):
+    if not (_may_fall(opening) and _falls(_times(opening), 0)):
         return False
     with path.open("rb") as file:
         first = file.read(_CHECKED_BYTES)
@@ -35,6 +35,20 @@ def _falls(times: Sequence[float], least: int) -> bool:
     falls = sum(after < before for before, after in pairwise(times))
     rises = sum(after > before for before, after in pairwise(times))
     return falls >= least and rises <= _MAX_RISES * falls
+
+
+def _may_fall(data: bytes) -> bool:
+    """Return False as soon as so many times have risen that the rest cannot make up for them."""
+    lines = data.decode("utf-8", "replace").split("\n")
+    rises, latest = 0, None
+    for time in map(_time, lines):
+        if time is None:
+            continue
+        rises += latest is not None and time > latest
+        if rises > _MAX_RISES * len(lines):
+            return False
+        latest = time
+    return True
 
 
 def _times(data: bytes) -> list[float]:

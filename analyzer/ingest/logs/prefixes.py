@@ -86,11 +86,9 @@ def head(line: str, year: int) -> Head | None:
         return _dated(time, match[2])
     if first == "{":
         return _json(line)
-    if match := _YEAR_LAST.match(line):
-        return _year_last(match)
     if first in "1[" and (match := _EPOCH.match(line)):
         return _dated(float(match[1] or match[2] or match[3]), f" {match[4]}")
-    return _clock_or_syslog(line, year)
+    return _rarer(line, year)
 
 
 def _year_last(match: re.Match[str]) -> Head | None:
@@ -100,8 +98,10 @@ def _year_last(match: re.Match[str]) -> Head | None:
     return None if time is None else _dated(time, match[6])
 
 
-def _clock_or_syslog(line: str, year: int) -> Head | None:
-    """Parse a time of day without a date, or a line of syslog, journalctl or `dmesg -T` (with a year)."""
+def _rarer(line: str, year: int) -> Head | None:
+    """Parse a date whose year is last, a time of day alone, or a line of syslog, journalctl or `dmesg -T`."""
+    if match := _YEAR_LAST.match(line):
+        return _year_last(match)
     if match := _CLOCK.match(line):
         return _dated(None, match[1])
     if line[:1] not in "[JFMASONDTW" or not (match := _SYSLOG.match(line)):
