@@ -53,11 +53,12 @@ def roster_of(tables: Tables) -> Roster:
 def blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return (culprits, suspects); with `blame: subject`, none if the rule holds for all training workers.
 
-    Only workers whose files show how they ended are compared. If there is only one, and the cause may have
-    affected the others too, it is a suspect.
+    A worker without files need not be among them, nor one whose files do not show how it ended if those of
+    others do. If only one shows its end, and the cause may have affected the others too, it is a suspect.
     """
     seen = {worker for worker in roster.training if _shows_its_end(roster.endings.get(worker, {}))}
-    alike = len(seen) > 1 and seen <= set(workers)
+    with_files = {worker for worker in roster.training if roster.endings.get(worker, {}).get("seen")}
+    alike = any(len(each) > 1 and each <= {*workers} for each in (seen, with_files))
     may_share = (rule.cause or "").startswith(_OF_ALL) and _absent_may_share(rule, roster, seen)
     may_share |= rule.cause in _OF_ALL_THAT_END_ALIKE and _absent_ended_alike(roster, seen)
     alone = seen == set(workers) and may_share

@@ -7,6 +7,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.engine.evaluate import match
+from analyzer.engine.roster import Roster, blamed
 from analyzer.pipeline import load_tables
 from tests.rules import our_rules
 
@@ -29,3 +30,15 @@ def test_a_worker_that_exited_with_0_did_not_wait_for_another(
     found = {each.rule: each for each in match(our_rules(), load_tables(discover([run]), our_rules()))}
     told = "worker:0 failed or waited because worker:1 was gone." in found["missing-file"].why
     assert (found["missing-file"].culprits, told) == (("worker:1",), held_up)
+
+
+@pytest.mark.parametrize("end", ["unknown", "exited", "finished"])
+def test_a_rule_that_holds_for_every_training_worker_blames_nobody(end: str) -> None:
+    """Whether or not exit codes are here; for one of two, it does."""
+    exited = {"seen": True, "ended": end, "no_exception": True, "exit_code": 7 if end == "exited" else None}
+    two = ("worker:0", "worker:1")
+    endings = {worker: {"worker": worker, **exited} for worker in two}
+    roster = Roster(two, dict.fromkeys(two), two[0], endings, lambda worker: endings[worker], dict)
+    (rule,) = (each for each in our_rules().rules if each.id == "worker-crashed")
+    assert blamed(rule, two, roster) == ((), ())
+    assert blamed(rule, two[:1], roster) == (two[:1], ())
