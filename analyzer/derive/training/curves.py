@@ -74,8 +74,9 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
         by_tag[row["tag"], row["origin"]].append(row)
     twins = _shared_with_events(series)
     for (tag, origin), group in by_tag.items():
-        _compare(group, values.filter((pl.col("tag") == tag) & (pl.col("origin") == origin)))
-        _first_nonfinite(group)
+        own = values.filter((pl.col("tag") == tag) & (pl.col("origin") == origin))
+        _compare(group, own)
+        _first_nonfinite(group, own)
         each_writes = origin == "event_file" and {row["worker"] for row in group} >= trainers
         for row in group:
             row["lost_tags"] = lost[row["worker"], origin]
@@ -300,12 +301,23 @@ def _locally_different(group: Sequence[Mapping[str, Any]], equal: int, shared: i
     return group[0]["origin"] in {"loop", "event_file"} and shared >= 3 and equal * 4 < shared
 
 
-def _first_nonfinite(group: Sequence[dict[str, Any]]) -> None:
-    """Mark, in place, the local curve that had a NaN or infinite value earlier than all others."""
+def _workers_at(place: tuple[int, int], values: pl.DataFrame) -> pl.Series:
+    """Return the workers with a value at this epoch and step or later."""
+    epoch, step = pl.col("epoch").fill_null(0), pl.col("step").fill_null(0)
+    later = (epoch > place[0]) | ((epoch == place[0]) & (step >= place[1]))
+    return values.filter(later)["worker"].unique()
+
+
+def _first_nonfinite(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> None:
+    """Mark, in place, the local curve that alone was the first with a value that is not finite.
+
+    None is if a curve ends before that value, as that of a log that was cut.
+    """
     bad = [row for row in group if row["nonfinite"]]
     places = [(row.get("nonfinite_epoch") or 0, row.get("nonfinite_step") or 0) for row in bad]
     earliest = min(places, default=None)
     first = [row["worker"] for row, place in zip(bad, places, strict=True) if place == earliest]
+    compared = {row["worker"] for row in group} <= {*_workers_at(earliest, values)} if earliest else False
     for row in group:
-        alone = len(group) > 1 and first == [row["worker"]]
+        alone = len(group) > 1 and first == [row["worker"]] and compared
         row["nonfinite_first"] = alone and row["scope"] == "local"
