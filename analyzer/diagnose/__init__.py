@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from analyzer.diagnose.comparison.baseline_diff import BaselineRun as BaselineRun
+from analyzer.diagnose.cut_logs import with_cut_logs
 from analyzer.diagnose.decide import capped, decide
 from analyzer.diagnose.document import document
 from analyzer.diagnose.explanations import relate
@@ -25,6 +26,6 @@ def diagnose(
 
     `renamed` maps former ids of causes and rules to the present ones, `meanings` causes to what they mean.
     """
-    related = relate(findings)
+    related = relate(with_cut_logs(findings, tables))
     shown, decision = capped(related, decide(related, tables), tables)
     return Diagnosis(document(name, decision, shown, tables, made_with, good, renamed, meanings))

@@ -44,6 +44,7 @@ _KERNEL_LOG = re.compile(r"(?:^|[/._-])(?:kernel|kern|dmesg)(?:[-_.][^/]*)?$")
 _PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
 ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$", re.IGNORECASE)
 _PART = re.compile(r"(?:(?<=[A-Za-z])\.\d{1,3})?(?:\.(?:gz|zst|xz|bz2))?$")
+_ROTATED = re.compile(r"(?<=[A-Za-z])\.\d{1,3}(?:\.(?:gz|zst|xz|bz2))?$")
 _MAX_DIGITS = 25
 """More digits than an index, a rank or a date in a name has."""
 _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
@@ -172,6 +173,11 @@ def log_of(name: str) -> str:
     """Return the name of a source without rotation and compression suffixes."""
     file, mark, stream = name.partition("#")
     return _PART.sub("", file) + mark + stream
+
+
+def is_rotated(name: str) -> bool:
+    """Return True for a part of a rotated log, as `worker-0.log.1.gz`; the part that is written has no number."""
+    return _ROTATED.search(name.partition("#")[0]) is not None
 
 
 def counts_up(name: str) -> bool:

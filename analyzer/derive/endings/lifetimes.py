@@ -220,7 +220,8 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "step": step,
         "place": task_names.position(epoch, step) if _shows_progress(life, starting_up) else None,
         "own_exception": life.own_exception,
-        "no_exception": life.exception is None,
+        "no_exception": life.exception is None and not _raises_at_its_end(life.records),
+        "cut_off": bool(life.facts["ends_within_line"]) and not sure,
         "last_error": _last_error(life.records),
         "replicas": int(life.fact("replicas") or 0) or None,
         "restarted": life.attempts > 1,
@@ -230,6 +231,15 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "end_time": end.get("until"),
         **_cited_line(life, how, end),
     }
+
+
+def _raises_at_its_end(records: Sequence[Row]) -> bool:
+    """Return True if the log ends within a traceback, before the line that names the exception."""
+    last = last_telling(records)
+    if last is None or last["kind"] != "traceback":
+        return False
+    end = last["text"].rpartition("\n")[2]
+    return end[:1].isspace() or end.startswith("Traceback (")
 
 
 def _last_error(records: Sequence[Row]) -> str | None:

@@ -15,7 +15,7 @@ from analyzer.ingest.logs.collectors.streams import (
 )
 from analyzer.ingest.logs.markdown import LARGEST_PASTE, style_of_paste, unmarked
 from analyzer.ingest.logs.stream import read_stream
-from analyzer.ingest.logs.text import MAX_LINE_CHARS
+from analyzer.ingest.logs.text import MAX_LINE_CHARS, lines
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.blocks import LogSlice
@@ -26,11 +26,12 @@ from analyzer.model.budget import Budget
 from analyzer.model.log_layout import UNREAD_LAYOUT
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import is_numbered, natural_order, worker_of
+from analyzer.model.task_names import is_numbered, is_rotated, natural_order, worker_of
 
 _MAX_DIGITS = 25
 """Maximum length of a task index; Python refuses to convert thousands of digits."""
 
+_REDRAW = re.compile(rb"[\r\x08]")
 _YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
 _NO_YEAR = 1970
 """Year assumed if the log shows none; the file's modification time would be a guess."""
@@ -53,6 +54,8 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
     outputs = _read_selection(source, selection, matcher)
     for output in outputs if damage else ():
         output.add_damage(damage)
+    if not damage and not is_rotated(source.name):
+        _add_cut_end(outputs, selection.slices[-1])
     flaws = (
         ("holds NUL bytes, like a file that was not closed properly", selection.nul),
         ("holds bytes that are not UTF-8", selection.undecodable),
@@ -75,6 +78,21 @@ def _line_of_cut_entry(end: LogSlice) -> int | None:
     last = end.data[-MAX_LINE_CHARS:].rstrip().rpartition(b"\n")[2]
     cut = last.startswith(b'{"') and not last.endswith(b"}")
     return end.line + end.data.rstrip().count(b"\n") if cut else None
+
+
+def _add_cut_end(outputs: Iterable[SourceRows], end: LogSlice) -> None:
+    """Add a fact `ends_within_line` for each worker of a log that stops in its last line.
+
+    The state of a progress bar has no end, and dots that count are no words.
+    """
+    last = end.data[-MAX_LINE_CHARS:].rpartition(b"\n")[2]
+    number = end.line + end.data.count(b"\n")
+    shown = [] if _REDRAW.search(last) else list(lines([(number, str(last, "utf-8", "replace"))]))
+    if not any(re.search(r"\w", line.text) for line in shown) or last.rstrip().endswith(b"}"):
+        return
+    for output in outputs:
+        own = any(at == number for (at,) in output.cells("records", "last_line"))
+        output.add("facts", key="ends_within_line", line=number if own else None)
 
 
 def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> list[SourceRows]:
