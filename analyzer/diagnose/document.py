@@ -19,7 +19,7 @@ from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, 
 from analyzer.diagnose.near_misses import near_misses
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
-from analyzer.diagnose.wording import wording
+from analyzer.diagnose.wording import ended_on_its_own, wording
 from analyzer.diagnose.workers import worker_reports
 from analyzer.model import contract
 from analyzer.model.findings import Finding, Outcome, Verdict
@@ -163,15 +163,16 @@ def _barriers(barriers: pl.DataFrame) -> list[contract.BarrierArrivals]:
 
 
 def _parts(decision: Decision, tables: Tables) -> dict[str, str]:
-    """Return worker → `culprit`, `suspect`, `witness` (noticed the failure) or `bystander`."""
+    """Return worker → its part: `witness` noticed the failure, `failed` ended on its own beside it."""
     chosen = decision.chosen
     named = dict.fromkeys(chosen.suspects, "suspect") if chosen else {}
     named |= dict.fromkeys(chosen.culprits, "culprit") if chosen else {}
     accusers = set(tables["accusations"].filter("counts")["accuser"].to_list())
     parts = {}
-    for worker, ended in tables["lifetimes"].select("worker", "ended").iter_rows():
-        noticed = ended == "aborted_by_peer" or worker in accusers
-        parts[worker] = named.get(worker) or ("witness" if noticed and chosen else "bystander")
+    for life in tables["lifetimes"].iter_rows(named=True):
+        noticed = life["ended"] == "aborted_by_peer" or life["worker"] in accusers
+        beside = "witness" if noticed else "failed" if ended_on_its_own(life) else "bystander"
+        parts[life["worker"]] = named.get(life["worker"]) or (beside if chosen else "bystander")
     return parts
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from analyzer.storage.disk_cache import cached_yaml
 
+_SIGTERM = 15
+
 
 @cache
 def wording() -> Mapping[str, Any]:
@@ -24,6 +26,14 @@ def how_it_ended(life: Mapping[str, Any]) -> str:
     elif life["exit_code"] is not None and life["ended"] != "finished":
         text += f" (exit code {life['exit_code']})"
     return text
+
+
+def ended_on_its_own(life: Mapping[str, Any]) -> bool:
+    """Return True if a file states an abnormal end that is none of SIGTERM, as a launcher sends to all."""
+    if not life["sure"]:
+        return False
+    left = life["ended"] == "exited" and (life["exit_code"] or 0) > 0
+    return left or life["ended"] == "exception" or (life["ended"] == "signal" and life["signal"] != _SIGTERM)
 
 
 def end_of(life: Mapping[str, Any], part: str, cause: str | None = None) -> str:

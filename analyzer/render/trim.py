@@ -18,7 +18,7 @@ _LONG = frozenset(
     | {"culprits", "suspects", "witnesses", "arrived", "awaited", "unknown", "clocks", "collectives"}
 )
 _KIND_RANK = {"error": 1, "signal": 1, "end": 2, "silence": 2, "accusation": 3, "last_step": 4}
-_PART_RANK = {"culprit": 0, "suspect": 1, "witness": 2, "bystander": 3}
+_PART_RANK = {"culprit": 0, "suspect": 1, "failed": 2, "witness": 3, "bystander": 4}
 
 
 class Limits(NamedTuple):

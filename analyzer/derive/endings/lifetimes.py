@@ -13,6 +13,7 @@ import polars as pl
 from analyzer.derive.endings.life import Life, last_lives
 from analyzer.derive.endings.resumed_workers import with_resumed_workers
 from analyzer.derive.endings.teardown import scheduler_stop
+from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress, last_telling
 from analyzer.derive.training.progress import StartUp, comparable, completion_lines, with_short_epochs
@@ -49,6 +50,7 @@ def lifetimes(
     _from_the_peers(lives, ended, scheduler_stop(tables["facts"]) is not None)
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_times(rows)
+    _compare_with_exceptions(rows, lives, clock)
     _compare_places(rows, lives)
     table = with_short_epochs(frame("lifetimes", rows), tables["scalars"], tables["facts"])
     return with_resumed_workers(table, tables["records"], steps, clock)
@@ -273,6 +275,20 @@ def _compare_times(rows: Sequence[dict[str, Any]]) -> None:
     for row in rows:
         if not row["trains"] and trainers and row["last_seen"] is not None:
             row["outlived"] = row["last_seen"] < min(trainers)
+
+
+def _compare_with_exceptions(rows: Sequence[dict[str, Any]], lives: Sequence[Life], clock: CommonClock) -> None:
+    """Set who lived on after another had raised an exception of its own; only clocks that agree are compared."""
+    raised = {
+        life.worker: clock.time(life.worker, life.exception["source"], life.exception["until"])
+        for life in lives
+        if life.own_exception and life.exception and clock.knows(life.worker)
+    }
+    for row in rows:
+        seen = row["last_seen"] if clock.knows(row["worker"]) else None
+        earlier = [time for worker, time in raised.items() if worker != row["worker"] and time is not None]
+        if seen is not None and earlier:
+            row["outlived_exception"] = seen > min(earlier) + SAME
 
 
 def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> None:

@@ -9,6 +9,8 @@ _TOGETHER_SECONDS = 30.0
 
 _CLEARLY_SECONDS = 2.0
 """Minimum lead of the first end: more than synchronized clocks differ, or a process needs to end."""
+_CLEARLY_BY_ONE_CLOCK = 0.5
+"""Minimum lead of the first end if all processes ran on one host."""
 
 
 def with_recorded_facts(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
@@ -49,8 +51,16 @@ def with_first_end(facts: pl.DataFrame) -> pl.DataFrame:
     if second.is_empty() or ends.height < recorded:
         return facts
     lead = second["time"][0] - first["time"][0]
-    ahead = first.select("worker", "attempt", key=pl.lit("ended_first"), value=pl.lit(f"{lead:.0f}"))
-    return pl.concat([facts, ahead], how="diagonal") if lead >= _CLEARLY_SECONDS else facts
+    seconds = f"{lead:.0f}" if lead >= _CLEARLY_SECONDS else f"{lead:.1f}"
+    ahead = first.select("worker", "attempt", key=pl.lit("ended_first"), value=pl.lit(seconds))
+    least = _CLEARLY_BY_ONE_CLOCK if _on_one_host(facts, ends["worker"]) else _CLEARLY_SECONDS
+    return pl.concat([facts, ahead], how="diagonal") if lead >= least else facts
+
+
+def _on_one_host(facts: pl.DataFrame, workers: pl.Series) -> bool:
+    """Return True if all the workers state the same host."""
+    hosts = facts.filter(pl.col("worker").is_in(workers.implode()), key="host")
+    return hosts["worker"].n_unique() == workers.n_unique() and hosts["value"].n_unique() == 1
 
 
 def with_tasks_run_twice(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:

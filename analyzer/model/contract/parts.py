@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-Part = Literal["culprit", "suspect", "witness", "bystander"]
+Part = Literal["culprit", "suspect", "witness", "failed", "bystander"]
 Retry = Literal["as_is", "after_fix", "exclude_host", "unknown"]
 Owner = Literal["user_code", "data", "config", "platform", "hardware", "unknown"]
 JsonNumber = float | Literal["NaN", "Infinity", "-Infinity"]

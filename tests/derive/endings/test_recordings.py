@@ -69,18 +69,21 @@ def told(rows: Iterable[tuple[str, str, str, float]]) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("ends", "first"),
+    ("ends", "hosts", "first"),
     [
-        ({"worker:0": 103.0, "worker:1": 107.0, "worker:2": 108.0}, [("worker:0", "4")]),
-        ({"worker:0": 107.0, "worker:1": 106.5, "worker:2": 108.0}, []),
-        ({"worker:0": 103.0, "worker:1": 107.0}, []),
+        ({"worker:0": 103.0, "worker:1": 107.0, "worker:2": 108.0}, "abc", [("worker:0", "4")]),
+        ({"worker:0": 107.0, "worker:1": 106.0, "worker:2": 108.0}, "abc", []),
+        ({"worker:0": 107.0, "worker:1": 106.0, "worker:2": 108.0}, "aaa", [("worker:1", "1.0")]),
+        ({"worker:0": 107.0, "worker:1": 106.8, "worker:2": 108.0}, "aaa", []),
+        ({"worker:0": 103.0, "worker:1": 107.0}, "abc", []),
     ],
 )
 def test_a_worker_ended_first_only_where_all_ends_are_recorded_and_apart(
-    ends: Mapping[str, float], first: list[tuple[str, str]]
+    ends: Mapping[str, float], hosts: str, first: list[tuple[str, str]]
 ) -> None:
-    """Half a second may be the clocks; of a worker whose recording states no end nobody knows."""
+    """A second may be the clocks of two hosts; of a worker whose recording states no end nobody knows."""
     recorded = [(f"worker:{index}", "recorded_command", "python train.py", 100.0) for index in range(3)]
+    recorded += [(f"worker:{index}", "host", host, 100.0) for index, host in enumerate(hosts)]
     facts = told([*recorded, *((worker, "recorded_end", "", time) for worker, time in ends.items())])
     found = with_first_end(facts).filter(pl.col("key") == "ended_first")
     assert found.select("worker", "value").rows() == first
