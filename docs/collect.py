@@ -23,6 +23,10 @@ It only reads; `--no-analyze` stops before the diagnosis.
 `--dry-run` prints the commands, and runs only those that list what there is.
 It reports what fails in the tool's own words, and goes on with the rest;
 logs that it could not get are listed in `not_collected.txt`, and the diagnosis names them.
+`collected_at.txt` says when it began and ended, `2026-11-26T07:41:31+00:00/2026-11-26T07:41:40+00:00`:
+a worker that still ran had been silent from its last line until it began. Five minutes of that, and three
+times the longest pause before it, show a hang. The times are of your machine; where they do not fit those of
+the logs, a note says so, and they do not count.
 Secrets in the environments of containers are masked before anything is stored; logs are stored as they are.
 Run it soon: clusters delete pods and forget jobs.
 

@@ -166,6 +166,7 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
         if not arguments.dry_run:
             _remove_empty(folder)
         raise NothingReadable("nothing could be collected")
+    commands.write_time()
     if lost := commands.list_lost():
         print(f"mwms-collect: logs are missing: see {lost}", file=sys.stderr)
     if arguments.dry_run or not arguments.analyze:

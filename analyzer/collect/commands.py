@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -22,6 +23,8 @@ _ERROR_START = re.compile(r"(?!warning|notice|note|info)[\w.@-]+: ", re.IGNORECA
 _NOT_FOUND = 127
 NOT_COLLECTED = "not_collected.txt"
 """The file of a run that lists logs that could not be stored, a line each: name, tab, error message."""
+COLLECTED_AT = "collected_at.txt"
+"""The file of a run that states when the collection began and ended, by the clock of this machine."""
 _WITH_LOGS = (Kind.LOG, Kind.OTHER)
 
 
@@ -56,6 +59,7 @@ class Commands:
         self.saved: list[str] = []
         self.lost: dict[str, str] = {}
         """Logs that could not be stored (a file of the run, `HOST:PATH`, or `logs`) → the error message."""
+        self._began = datetime.now(UTC)
         self._answers: list[bool] = []
         self._listener = listener
         self._timeout = timeout
@@ -120,6 +124,11 @@ class Commands:
         """Report that nothing `wanted` was found, unless every query failed: then nothing is known."""
         if not self.unanswered:
             self._report(wanted, Outcome((), error=error))
+
+    def write_time(self) -> None:
+        """Store when the collection began and ended; what still runs was silent from its last line to then."""
+        times = (each.isoformat(timespec="seconds") for each in (self._began, datetime.now(UTC)))
+        (self.folder / COLLECTED_AT).write_text("/".join(times) + "\n", encoding="utf-8")
 
     def list_lost(self) -> Path | None:
         """Store the list of lost logs and return its path; None if there are none."""
@@ -188,6 +197,9 @@ class DryRun(Commands):
         """Report the command."""
         self.saved.append(folder)
         self._listener(Outcome((*arguments, f"{self.folder / folder}/")))
+
+    def write_time(self) -> None:
+        """Do nothing: nothing is stored."""
 
     def list_lost(self) -> None:
         """Do nothing: what is missing is reported when it is asked for."""

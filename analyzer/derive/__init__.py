@@ -7,6 +7,7 @@ from analyzer.derive.cluster.misdirected_calls import misdirected_calls
 from analyzer.derive.cluster.reachability import reachability
 from analyzer.derive.cluster.stated_values import cluster
 from analyzer.derive.cluster.workers import workers
+from analyzer.derive.endings.collection_time import collection_time
 from analyzer.derive.endings.exceptions import exceptions
 from analyzer.derive.endings.job import job
 from analyzer.derive.endings.lifetimes import lifetimes
@@ -43,11 +44,13 @@ def derive(read: Tables, messages: Messages) -> Tables:
     gauged = scalars["origin"] == GAUGE
     training = scalars.filter(~gauged) if gauged.any() else scalars
     trained = {**read, "scalars": training}
+    collected = collection_time(facts, sources)
 
     def of_job(t: Tables) -> pl.DataFrame:
         goes_on = in_progress(facts, sources, read["stalls"])
         quiet, accused = t["silences"], t["accusations"]
-        return job(t["workers"], t["lifetimes"], quiet, records, facts, accused, t["stalls"], goes_on)
+        told = (records, facts, accused, t["stalls"])
+        return job(t["workers"], t["lifetimes"], quiet, *told, in_progress=goes_on, collected=collected)
 
     return LazyTables(
         read,
@@ -56,7 +59,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
             "clocks": lambda t: clocks(sources, training, facts, t["workers"]),
             "exceptions": lambda _: exceptions(records, training, facts, sources, messages),
             "lifetimes": lambda t: lifetimes(trained, t["workers"], t["exceptions"], _clock(t), messages),
-            "silences": lambda t: silences(t["lifetimes"], training, _clock(t), scheduler_stop(facts)),
+            "silences": lambda t: silences(t["lifetimes"], training, _clock(t), scheduler_stop(facts), collected),
             "barriers": lambda t: barriers(t["lifetimes"], training, facts, _clock(t)),
             "matches": lambda t: matches(
                 read["matches"], t["lifetimes"], t["workers"], training, sources, facts

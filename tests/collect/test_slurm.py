@@ -59,7 +59,7 @@ def test_a_job_is_collected_and_diagnosed(job: Job, tmp_path: Path, capsys: Any)
     """Accounting, description, node and output; the culprit is that of the recording."""
     assert main(["slurm", job.number, "-o", str(tmp_path / "run"), "--no-analyze"]) == 0
     stored = sorted(path.name for path in (tmp_path / "run").iterdir())
-    assert stored == ["sacct.txt", "scontrol.job", "scontrol.nodes", f"slurm-{job.number}.out"]
+    assert stored == ["collected_at.txt", "sacct.txt", "scontrol.job", "scontrol.nodes", f"slurm-{job.number}.out"]
     assert "JobState=FAILED" in (tmp_path / "run" / "scontrol.job").read_text()
     run = analyze(tmp_path / "run")
     truth = expected(LOGS.parent)
@@ -86,7 +86,7 @@ def test_accounting_is_enough_once_scontrol_has_forgotten(
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     assert main(["slurm", job.number, "-o", str(tmp_path / "run"), "--no-analyze"]) == 0
     stored = sorted(path.name for path in (tmp_path / "run").iterdir())
-    assert stored == ["sacct.txt", f"slurm-{job.number}.out"]
+    assert stored == ["collected_at.txt", "sacct.txt", f"slurm-{job.number}.out"]
     assert "Invalid job id specified" in capsys.readouterr().err
 
 

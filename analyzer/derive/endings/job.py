@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.derive.endings.collection_time import NO_TIME, CollectionTime
 from analyzer.derive.endings.startup_wait import wait_shown, waited
 from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.training.ordering import printed_after_end
@@ -30,7 +31,9 @@ def job(
     facts: pl.DataFrame,
     accusations: pl.DataFrame,
     stalls: pl.DataFrame,
+    *,
     in_progress: bool,
+    collected: CollectionTime = NO_TIME,
 ) -> pl.DataFrame:
     """Return the summary of the job, a table of one row.
 
@@ -39,6 +42,8 @@ def job(
     lives = lifetimes.to_dicts()
     training = [life for life in lives if life["trains"]]
     stopped = scheduler_stop(facts) is not None
+    in_progress = in_progress or _was_active(training, silences, collected)
+    seconds = waited(training, collected)
     row = {
         **_attendance(workers.to_dicts(), training),
         **_progress(training),
@@ -49,8 +54,9 @@ def job(
         "lost_unlogged": _lost_unlogged(lives, accusations),
         "in_progress": in_progress,
         "stalled": not in_progress and _stalled(training, silences, stopped),
-        "waited": waited(training),
-        "wait_shown": wait_shown(training, facts, accusations, stalls, stopped=stopped),
+        "waited": seconds,
+        "wait_shown": wait_shown(training, facts, accusations, stalls, seconds=seconds, stopped=stopped),
+        "collection_doubt": collected.doubt,
         "own_exceptions": _count(lives, "own_exception", True),
         "errors": _errors(records, lifetimes),
         "started": lifetimes["first_seen"].min(),
@@ -183,6 +189,15 @@ def _stalled(training: Sequence[Row], silences: pl.DataFrame, stopped: bool) -> 
         return not silences.height or bool(silences["silent"].any())
     ended_silent = stopped and silences.height == len(training) and bool(silences["silent"].all())
     return ended_silent or _count(training, "ended", "running") > 0
+
+
+def _was_active(training: Sequence[Row], silences: pl.DataFrame, collected: CollectionTime) -> bool:
+    """Return True if all workers were training when the files were collected, and none had long been silent."""
+    if collected.moment is None or silences.height < len(training):
+        return False
+    if any(collected.silence(*since) is not None for since in silences.select("since", "pause").iter_rows()):
+        return False
+    return _count(training, "phase", "training") == _count(training, "ended", "running") == len(training)
 
 
 def _errors(records: pl.DataFrame, lifetimes: pl.DataFrame) -> int:

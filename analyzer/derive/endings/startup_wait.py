@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.derive.endings.collection_time import NO_TIME, CollectionTime
+
 _LONG_SECONDS = 10.0
 """Minimum wait that no healthy start needs: all of 254 recorded clusters assembled within 1.5 s of the start
 of their last server, and TensorFlow's sessions say after 10 s that they still wait."""
@@ -15,15 +17,20 @@ _TELLING = ("awaited_long", "given_up")
 """Facts that a worker waited long, and that a launcher gave it up."""
 
 
-def waited(training: Sequence[Mapping[str, Any]]) -> float | None:
+def waited(training: Sequence[Mapping[str, Any]], collected: CollectionTime = NO_TIME) -> float | None:
     """Return the seconds from the last start of a server to the last sign of life; None if undated.
 
-    A worker without a server is still on its way to it with its last line.
+    A worker without a server is still on its way to it with its last line. Where all workers with a log ran
+    until the files were `collected`, the wait lasts until then, if it was long.
     """
     seen = [life["last_seen"] for life in training if life["last_seen"] is not None]
     begun = [life["last_seen"] if life["served"] is None else life["served"] for life in training]
     dated = [time for time in begun if time is not None]
-    return max(0.0, max(seen) - max(dated)) if dated and seen else None
+    if not (dated and seen):
+        return None
+    runs = all(life["ended"] == "running" for life in training if life["logged"])
+    silence = collected.silence(max(seen)) if runs else None
+    return max(0.0, max(seen) + (silence or 0.0) - max(dated))
 
 
 def wait_shown(
@@ -32,14 +39,15 @@ def wait_shown(
     accusations: pl.DataFrame,
     stalls: pl.DataFrame,
     *,
+    seconds: float | None,
     stopped: bool,
 ) -> bool:
-    """Return True if the wait lasted, or something shows that it ended in failure.
+    """Return True if the wait of so many `seconds` is long, or something shows that it ended in failure.
 
     That is an exit code, an exception, SIGTERM, a scheduler that `stopped` the job, a failed call to a peer,
     or a recording that notes a stall.
     """
-    if stopped or (waited(training) or 0.0) >= _LONG_SECONDS:
+    if stopped or (seconds or 0.0) >= _LONG_SECONDS:
         return True
     if any(life["sigterm"] or life["exit_code"] is not None or _raised(life) for life in training):
         return True

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.derive.endings.collection_time import NO_TIME, CollectionTime
 from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.tables.builders import frame
@@ -34,15 +35,21 @@ class _ProgressEnd(NamedTuple):
 
 
 def silences(
-    lifetimes: pl.DataFrame, scalars: pl.DataFrame, clock: CommonClock, stop: float | None = None
+    lifetimes: pl.DataFrame,
+    scalars: pl.DataFrame,
+    clock: CommonClock,
+    stop: float | None = None,
+    collected: CollectionTime = NO_TIME,
 ) -> pl.DataFrame:
     """Return how long each training worker with known times was silent, one row per worker.
 
-    The silence lasts until the scheduler ended the job (`stop`), if its clock is that of the logs.
+    The silence lasts until the scheduler ended the job (`stop`), if its clock is that of the logs; that of a
+    worker that still ran, until the files were `collected`.
     """
     training = lifetimes.filter("trains").to_dicts()
     quiet = list(_until_stopped(list(_progress_ends(training, _times(scalars), clock)), stop))
     lives = {life["worker"]: life for life in training}
+    quiet = [_until_collected(each, lives[each.worker]["ended"] == "running", collected) for each in quiet]
     comparable = all(each.compared for each in quiet)
     others = range_of_others({each.worker: each.since for each in quiet}) if comparable else {}
     return frame("silences", (_row(each, others.get(each.worker), lives[each.worker]) for each in quiet))
@@ -69,6 +76,12 @@ def _until_stopped(quiet: Sequence[_ProgressEnd], stop: float | None) -> Sequenc
     if last is None or stop is None or (stop - last) % ZONE_STEP_SECONDS <= max(pause, SHORTEST):
         return quiet
     return [each._replace(until=max(each.until, stop)) for each in quiet]
+
+
+def _until_collected(quiet: _ProgressEnd, runs: bool, collected: CollectionTime) -> _ProgressEnd:
+    """Return the silence of a worker that ran until the files were collected, if it was long by then."""
+    seconds = collected.silence(quiet.since, quiet.pause) if runs else None
+    return quiet if seconds is None else quiet._replace(until=max(quiet.until, quiet.since + seconds))
 
 
 def _times(scalars: pl.DataFrame) -> Times:

@@ -1,4 +1,11 @@
-"""Logs that `mwms-collect` could not get, a line each: name, tab, error message → a fact `not_collected`."""
+"""What `mwms-collect` says of its work → facts: when it began and ended, and the logs that it could not get.
+
+`collected_at.txt` is an interval of ISO 8601, two times with their zones and a slash between them →
+`collected_at`; `not_collected.txt` has a line for each log, name, tab, error message → `not_collected`.
+"""
+
+from contextlib import suppress
+from datetime import datetime
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
@@ -8,6 +15,24 @@ _MAX_NAMED = 3
 
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
+    """Add the fact that the file states."""
+    if output.source.name.lower().endswith("not_collected.txt"):
+        _read_losses(output)
+    else:
+        _read_time(output)
+
+
+def _read_time(output: SourceRows) -> None:
+    stated = whole_text(output).strip()
+    with suppress(ValueError):
+        began, ended = map(datetime.fromisoformat, stated.split("/"))
+        if began.tzinfo and ended.tzinfo and began <= ended:
+            output.add("facts", key="collected_at", value=stated, line=1, excerpt=stated)
+            return
+    report_unread_lines(output, [1] * bool(stated), "no interval of ISO 8601 between two times with a zone")
+
+
+def _read_losses(output: SourceRows) -> None:
     """Add the fact, with the first error: `gpu22:/logs and 2 more (ssh: no route to host)`."""
     lines = [line.partition("\t") for line in whole_text(output).splitlines()]
     lost = [(name, error) for name, tab, error in lines if tab]

@@ -1,8 +1,10 @@
-"""`not_collected.txt`, which `mwms-collect` leaves where logs are missing."""
+"""`collected_at.txt`, and `not_collected.txt`, which `mwms-collect` leaves where logs are missing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+
+import pytest
 
 from analyzer.model.run import Tables
 
@@ -28,3 +30,21 @@ def test_a_line_that_is_no_entry_is_damage(tables_of: Callable[[Mapping[str, str
     tables = tables_of({NAME: f"{LOST}\nsomething else\n", "worker-0.log": "step 1 loss 0.5\n"})
     assert tables["damage"].select("source", "line").rows() == [(NAME, 4)]
     assert tables["facts"].filter(key="not_collected").height == 1
+
+
+@pytest.mark.parametrize(
+    ("stated", "known"),
+    [
+        ("2026-11-26T07:41:31+00:00/2026-11-26T07:41:40+00:00", True),
+        ("2026-11-26T07:41:31/2026-11-26T07:41:40", False),
+        ("2026-11-26T07:41:31+00:00", False),
+        ("yesterday", False),
+    ],
+)
+def test_the_time_of_a_collection_is_an_interval_with_zones(
+    stated: str, known: bool, tables_of: Callable[[Mapping[str, str]], Tables]
+) -> None:
+    """Anything else is damage."""
+    tables = tables_of({"collected_at.txt": f"{stated}\n", "worker-0.log": "step 1 loss 0.5\n"})
+    assert tables["facts"].filter(key="collected_at")["value"].to_list() == [stated] * known
+    assert (tables["damage"].height == 0) is known

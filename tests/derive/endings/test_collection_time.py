@@ -1,0 +1,64 @@
+"""How long running workers had been silent when `mwms-collect` began."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from analyzer.model.run import Tables
+from tests.derive.logs import Line, cluster_of, derived, server_started, step
+
+CLUSTER = {"worker:0": cluster_of("a:1", "b:1")}
+RUNNING = {"worker:0": "running", "worker:1": "running"}
+T = 1_795_225_200.0
+"""A full quarter of an hour."""
+TRAINING = [server_started(T), *(step(n, T + 10 * n) for n in range(1, 6))]
+
+
+def collected(began: float, lines: Sequence[Line], ended: float | None = None, **stated: Any) -> Tables:
+    """Two workers that ran when their files were collected, from one time to another."""
+    times = (datetime.fromtimestamp(each, UTC).isoformat() for each in (began, ended or began + 5))
+    facts = {"exit_code": RUNNING, "collected_at": {"": "/".join(times)}, **stated}
+    return derived({"worker-0.log": lines, "worker-1.log": lines}, cluster_spec=CLUSTER, **facts)
+
+
+@pytest.mark.parametrize(
+    ("after", "stalled", "in_progress"),
+    [(400.0, True, False), (200.0, False, True), (7200.0 + 20, False, True), (7200.0 + 400, True, False)],
+    ids=["long", "a pause may be so long", "two hours, as a time zone", "two hours and more"],
+)
+def test_a_job_that_runs_hangs_only_if_it_was_silent_for_long(
+    after: float, stalled: bool, in_progress: bool
+) -> None:
+    """What is silent for a whole number of quarters may have a clock in another time zone."""
+    job = collected(T + 50 + after, TRAINING)["job"]
+    assert job.select("stalled", "in_progress").row(0) == (stalled, in_progress)
+
+
+def test_one_that_has_ended_was_not_silent_until_then() -> None:
+    """Only what still runs is."""
+    tables = collected(T + 650, TRAINING, exit_code={"worker:0": "running", "worker:1": "-9"})
+    assert dict(tables["silences"].select("worker", "silent").iter_rows()) == {"worker:0": True, "worker:1": False}
+
+
+@pytest.mark.parametrize(("after", "shown"), [(400.0, True), (100.0, False)])
+def test_servers_that_still_wait_waited_until_then(after: float, shown: bool) -> None:
+    """Five minutes at least: images are pulled in minutes."""
+    job = collected(T + after, [server_started(T)])["job"]
+    assert job.select("never_assembled", "starting").row(0) == (shown, not shown)
+
+
+@pytest.mark.parametrize(
+    ("began", "ended", "doubt"),
+    [
+        (T, T + 5, "before the last line of the logs"),
+        (T + 20, T + 60, None),
+        (T + 40 * 86_400, T + 40 * 86_400, "more than 30 days after the last line of the logs"),
+    ],
+)
+def test_a_clock_that_contradicts_the_logs_does_not_count(began: float, ended: float, doubt: str | None) -> None:
+    """The logs of a large job are read for minutes, and grow meanwhile."""
+    assert collected(began, TRAINING, ended)["job"]["collection_doubt"].item() == doubt
