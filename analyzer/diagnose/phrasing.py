@@ -7,15 +7,18 @@ import polars as pl
 
 from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of, without_repeats
 from analyzer.diagnose.decide import Decision, beyond_budget, overtaken
+from analyzer.diagnose.log_lines.lines import last_words, odd_exit
 from analyzer.diagnose.log_lines.telling_lines import without_start
 from analyzer.diagnose.wording import how_it_ended, wording
 from analyzer.model.findings import Step, Verdict
+from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import in_order, listed
 
 _STEPPED = ("training", "finished")
 _UNCLEAR_ENDS = ("vanished", "stopped", "unknown")
+_QUOTED_CHARACTERS = 240
 _MAX_ENDINGS = 8
 """Sentences on how workers ended."""
 _WENT_ON_SECONDS = 5.0
@@ -83,7 +86,16 @@ def _reasons(decision: Decision, tables: Tables) -> list[str]:
         return list(decision.chosen.why) or shown[:3]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
     doubts = (f"To check: {doubt}" for doubt in decision.doubts)
-    return [*_endings(lives), *_absent_or_silent(tables), *doubts, *filter(None, [decision.limit])]
+    return [*_last_line_of_the_odd_one(tables), *_endings(lives), *_absent_or_silent(tables), *doubts, *filter(None, [decision.limit])]
+
+
+def _last_line_of_the_odd_one(tables: Tables) -> Iterator[str]:
+    """Yield the last words of the worker whose exit code stands out, of a job that failed."""
+    odd, words = odd_exit(tables), last_words(tables)
+    if odd and words and words[0]["worker"] == odd[0] and not tables["job"]["all_finished"].item():
+        quoted = shorten(words[0]["excerpt"].strip(), _QUOTED_CHARACTERS)
+        what = words[0]["says"].replace("lines", "line")
+        yield f"{what}, which alone has exit code {odd[1]}, is “{quoted}” ({words[0]['source']}:{words[0]['line']})."
 
 
 def _endings(lives: Sequence[Mapping[str, Any]]) -> Iterator[str]:

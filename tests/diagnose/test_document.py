@@ -168,6 +168,22 @@ def test_without_a_verdict_each_worker_has_its_last_words(make_run: MakeRun) -> 
     assert [2, "waiting for the scheduler"] in said[1]["context"]
 
 
+@pytest.mark.parametrize(
+    ("codes", "told"),
+    [((1, 7), True), ((0, 7), True), ((7, 7), False), ((1, 1), False), ((3, 7), False), ((7, 1), False)],
+)
+def test_what_is_known_begins_with_the_last_line_of_an_odd_exit_code(
+    codes: tuple[int, int], told: bool, tables_of: TablesOf
+) -> None:
+    """One that is not 0, or that a script gave itself; its last words come first, too."""
+    logs = {f"worker-{n}.log": f"step 1 loss 0.5\nbye from {n}\n" for n in range(2)}
+    stated = "".join(f"worker-{n} {code}\n" for n, code in enumerate(codes))
+    document = made(tables_of({**logs, "exit_codes.txt": stated}))
+    first = "The last line of worker:1, which alone has exit code 7, is “bye from 1” (worker-1.log:2)."
+    assert (document["why"][0] == first) is told
+    assert document["last_words"][0]["worker"] == f"worker:{int(told)}"
+
+
 def test_only_what_is_missing_is_to_be_collected(tables_of: TablesOf) -> None:
     """Not the exit codes that were handed over, nor logs that are there."""
     logs = {f"worker-{i}.log": "step 1 loss 0.5\nodd\n" for i in range(2)}

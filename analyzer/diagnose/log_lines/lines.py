@@ -65,15 +65,33 @@ class _FinalLines(NamedTuple):
     time: float | None
 
 
+def odd_exit(tables: Tables) -> tuple[str, int] | None:
+    """Return (worker, exit code) of the one worker whose code stands out, by which the failure may have begun.
+
+    It is the only one that is not 0, or the only one that a script gave itself: Python gives 1.
+    """
+    codes = dict(tables["lifetimes"].select("worker", "exit_code").drop_nulls().iter_rows())
+    bad = [worker for worker, code in codes.items() if code]
+    odd = bad if len(bad) == 1 else [worker for worker in bad if codes[worker] > 1]
+    return (odd[0], codes[odd[0]]) if len(odd) == 1 else None
+
+
 def last_words(tables: Tables) -> list[EvidencePlace]:
-    """Return each worker's last own error, else its last lines; the rarest lines come first."""
+    """Return each worker's last own error, else its last lines.
+
+    Those of the worker whose exit code stands out come first, then the rarest lines.
+    """
+    odd = odd_exit(tables)
     places = {worker: place for place, worker in enumerate(tables["workers"]["worker"])}
     found = _errors(tables["exceptions"])
     silent = places.keys() - {each.worker for each in found}
     found += _ends(tables["records"].filter(pl.col("worker").is_in(list(silent))))
     templates = [template_of(" ".join(text for _, text in each.lines)) for each in found]
     shared = Counter(templates)
-    ranked = sorted(zip(found, templates, strict=True), key=lambda f: (shared[f[1]], places[f[0].worker]))
+    ranked = sorted(
+        zip(found, templates, strict=True),
+        key=lambda f: (odd is None or f[0].worker != odd[0], shared[f[1]], places[f[0].worker]),
+    )
     return [_evidence(words) for words, _ in ranked[:MAX_WORKERS]]
 
 
