@@ -54,7 +54,7 @@ def document(
         "schema": "mwms-diagnosis/1",
         "run": _run(name, tables),
         **_verdict(decision, parts),
-        **_advice(decision, tables, lines["deciding_file"]),
+        **_advice(decision, findings, tables, lines["deciding_file"]),
         "fingerprint": fingerprint(decision, tables, renamed),
         "workers": worker_reports(tables, parts, paused, decision.cause),
         "clocks": tables["clocks"].to_dicts(),
@@ -86,7 +86,12 @@ def _verdict(decision: Decision, parts: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _advice(decision: Decision, tables: Tables, deciding: contract.DecidingFile | None) -> dict[str, Any]:
+def _advice(
+    decision: Decision,
+    findings: Sequence[Finding],
+    tables: Tables,
+    deciding: contract.DecidingFile | None,
+) -> dict[str, Any]:
     """Return the parts of the document that a reader needs first: summary, reasons, next steps, action.
 
     If no rule explains the failure, `deciding` is the file that would help most; a next step asks for it.
@@ -96,7 +101,7 @@ def _advice(decision: Decision, tables: Tables, deciding: contract.DecidingFile 
         "summary": phrasing.summary(decision, tables),
         "why": phrasing.why(decision, tables),
         "next": [step._asdict() for step in steps],
-        "action": action_on_job(decision, tables),
+        "action": action_on_job(decision, findings, tables),
     }
 
 

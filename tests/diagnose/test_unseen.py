@@ -58,6 +58,19 @@ def test_a_log_that_cannot_be_read_lowers_the_confidence(
         assert "worker-1.log cannot be read" in render(document, kind)
 
 
+@pytest.mark.parametrize(("logs", "owner"), [(2, "data"), (1, "unknown")])
+def test_the_owner_of_a_cause_is_unknown_where_a_missing_log_decides_it(
+    logs: int, owner: str, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """A loss that became NaN on one worker first is its data's; of one worker alone nobody can tell."""
+    steps = "".join(f"step {n} loss 0.{n}5\n" for n in range(1, 6))
+    texts = {"worker-1.log": f"{steps}step 6 loss nan\n", "worker-0.log": steps.replace("5\n", "7\n")}
+    texts["worker-0.log"] += "step 6 loss 0.4\nstep 7 loss nan\n"
+    run = make_run({**dict([*texts.items()][:logs]), "tf_config-0.json": CONFIG})
+    document = analyze([run]).document
+    assert (document["cause"], document["action"]["owner"]) == ("numeric.nan_loss", owner)
+
+
 @pytest.mark.parametrize("kind", ["text", "markdown", "html"])
 def test_a_worker_without_files_is_named(kind: str, make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """In every report that people read."""

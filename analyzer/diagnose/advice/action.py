@@ -1,5 +1,6 @@
 """Decides what to do with the job: whether and where to restart it, and from which checkpoint."""
 
+from collections.abc import Sequence
 from typing import Literal, cast
 
 import polars as pl
@@ -8,11 +9,11 @@ from analyzer.diagnose.advice.checkpoints import last_checkpoint, steps_lost, wa
 from analyzer.diagnose.advice.job_commands import restart_elsewhere
 from analyzer.diagnose.decide import Decision
 from analyzer.model.contract import ActionTaken, Owner, Retry
-from analyzer.model.findings import Action, Verdict
+from analyzer.model.findings import Action, Finding, Verdict
 from analyzer.model.run import Tables
 
 
-def action_on_job(decision: Decision, tables: Tables) -> ActionTaken:
+def action_on_job(decision: Decision, findings: Sequence[Finding], tables: Tables) -> ActionTaken:
     """Return whether and where to restart the job, from which checkpoint, and who must fix it."""
     chosen = decision.chosen
     action = chosen.action if chosen else Action("as_is" if decision.cause == "healthy" else "unknown")
@@ -24,7 +25,7 @@ def action_on_job(decision: Decision, tables: Tables) -> ActionTaken:
     resume_from = last_checkpoint(tables)
     taken: ActionTaken = {
         "retry": cast(Retry, retry),
-        "owner": cast(Owner, action.owner),
+        "owner": cast(Owner, "unknown" if _may_have_another_owner(chosen, findings, tables) else action.owner),
         "exclude": exclude,
         "resume_from": resume_from,
         "steps_lost": steps_lost(resume_from, tables["lifetimes"]),
@@ -38,6 +39,17 @@ def action_on_job(decision: Decision, tables: Tables) -> ActionTaken:
     if action.checkpoint or was_found_damaged(resume_from, tables):
         taken["checkpoint"] = "earlier"
     return taken
+
+
+def _may_have_another_owner(chosen: Finding | None, findings: Sequence[Finding], tables: Tables) -> bool:
+    """Return True if files of workers are missing, without which no culprit is known, and it decides the owner.
+
+    It does where another rule of the cause has another owner: a NaN that began on one worker is its data's.
+    """
+    if chosen is None or chosen.culprits or not tables["job"]["unseen"].item():
+        return False
+    alike = (each for each in findings if each.cause == chosen.cause)
+    return any(each.action.owner not in {chosen.action.owner, "unknown"} for each in alike)
 
 
 def _is_one_machine(tables: Tables) -> bool:
