@@ -4,13 +4,15 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import count
+from itertools import count, pairwise
 from pathlib import PurePosixPath
 
 from analyzer.identify.claims import Claim, Cluster, task_addresses
 from analyzer.identify.remote_tasks import RemoteTasks
 from analyzer.model.task_names import Basis, in_order
 
+_RING = 3
+"""Least number of tasks whose order in a ring is not the same both ways round."""
 _ROLE_WORD = re.compile(
     r"^(?P<before>(?!.*train(?:ing)?(?![a-z])).*[^a-z])?(?P<role>ps|eval|evaluator)[^a-z]*$"
 )
@@ -31,22 +33,45 @@ def by_peers(
     groups: Sequence[Sequence[str]],
     leading: Sequence[Sequence[str]],
     free: Sequence[str],
+    taken: AbstractSet[str],
     remote: RemoteTasks,
 ) -> dict[str, Claim]:
-    """Return log → task for the leader's log, and for the only log that does not call a task its peer.
+    """Return log → task for logs of a ring, for the leader's, and for the only one that does not call a task.
 
     Only the leader's if there are fewer logs than free tasks: one of which all logs tell may have left none.
     """
     if len(groups) > len(free) or len(groups) < 2:
         return {}
     peers = {group[0]: remote(group) for group in groups}
-    found: dict[str, str] = {}
-    if len(leading) == 1 and free[0] not in peers[leading[0][0]]:
-        found[leading[0][0]] = free[0]
+    found = _by_ring(groups, free, taken, remote)
+    if len(leading) == 1 and free[0] not in {*peers[leading[0][0]], *found.values()}:
+        found.setdefault(leading[0][0], free[0])
     while len(groups) == len(free) and (only := _only_log(free, peers, found)):
         found |= [only]
     named = ((name, found.get(group[0])) for group in groups for name in group)
     return {name: Claim(task, Basis.PEERS) for name, task in named if task}
+
+
+def _by_ring(
+    groups: Sequence[Sequence[str]], free: Sequence[str], taken: AbstractSet[str], remote: RemoteTasks
+) -> dict[str, str]:
+    """Return log → task for logs that received from a peer in a ring: theirs is the task after that one.
+
+    A status that several tasks passed on shows the ring; all of them must agree with the order of the tasks,
+    of which none may lack a log. The only log that is left is of the task that is left.
+    """
+    tasks, chains = in_order({*free, *taken}), {group[0]: remote.chains(group) for group in groups}
+    after = dict(zip(tasks, [*tasks[1:], *tasks[:1]], strict=True))
+    links = {link for own in chains.values() for chain in own for link in pairwise(chain)}
+    if len(groups) != len(free) or len(tasks) < _RING or not links or not links <= after.items():
+        return {}
+    called = {log: {chain[-1] for chain in own} for log, own in chains.items()}
+    found = {log: after.get(*own, "") for log, own in called.items() if len(own) == 1}
+    left = {*free} - {*found.values()}
+    if len(left) != len(free) - len(found):
+        return {}
+    rest = [log for log in chains if log not in found]
+    return found | dict(zip(rest, left, strict=True)) if len(left) == 1 else found
 
 
 def _only_log(

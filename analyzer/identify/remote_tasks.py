@@ -12,6 +12,8 @@ from analyzer.model.task_names import task_of, tasks_in
 
 _LOSSES = ("heartbeat", "down", "transport")
 """Kinds of lost-peer messages that no task prints about itself."""
+_RECEIVE = "WorkerService/RecvBuf"
+"""The call by which a task receives its part of a collective from a peer."""
 OF_THE_LEADER = {"connected", "leader"}
 """Facts that only the leader states; a leader may also wait for itself."""
 
@@ -26,6 +28,25 @@ class RemoteTasks:
         """Return the tasks that the log mentions as its peers."""
         named = {task for name in sources for task in self._named.get(name, ())}
         return named | _awaited([fact for name in sources for fact in self._stated.get(name, ())])
+
+    def chains(self, sources: Sequence[str]) -> set[tuple[str, ...]]:
+        """Return the calls within a collective of which the log says that they failed, one after the other.
+
+        Each task of a chain called the one before it, and the log's own task called the last.
+        """
+        return {chain for name in sources for chain in self._chains.get(name, ())}
+
+    @cached_property
+    def _chains(self) -> Mapping[str, set[tuple[str, ...]]]:
+        wording = [re.compile(each.expression) for each in self._messages.stating("remote_target")]
+        literals = self._messages.literals("remote_target")
+        calls = self._records.filter(pl.col("text").str.contains_any(literals))
+        found: dict[str, set[tuple[str, ...]]] = {}
+        for source, text in calls.select("source", "text").iter_rows():
+            own = [match for each in wording for match in each.finditer(f"{text}\n")]
+            if own and all(match.groupdict().get("method") == _RECEIVE for match in own):
+                found.setdefault(source, set()).add(tuple(map(task_of, own)))
+        return found
 
     @cached_property
     def _named(self) -> Mapping[str, set[str]]:

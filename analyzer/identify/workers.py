@@ -107,7 +107,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     taken = {*known.values(), *(claim.worker for claim in claims.values())}
     leading = [group for group in unsaid if leads(group, stated)]
     free = free_tasks(taken, len(unsaid), clusters, _connected(stated))
-    claims |= by_peers(unsaid, leading, free, remote)
+    claims |= by_peers(unsaid, leading, free, taken, remote)
     unsaid = [group for group in unsaid if group[0] not in claims]
     unsaid = [group for group in unsaid if free or not listed or role_by_name(group, listed) != "worker"]
     claims |= next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)

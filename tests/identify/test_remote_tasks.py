@@ -87,3 +87,34 @@ def test_a_leader_calls_its_own_coordination_service(make_run: Callable[[Mapping
     )
     assert workers_of(make_run({"train.log": leads + LINE + calls})) == {"train.log": "worker:0"}
     assert workers_of(make_run({"train.log": LINE + calls})) == {"train.log": "worker:1"}
+
+
+CALLED = "Additional GRPC error information from remote target /job:worker/replica:0/task:{} while calling /tensorflow.WorkerService/RecvBuf:\n:UNKNOWN:Error received from peer\n"
+
+
+def passed_on(*tasks: int) -> str:
+    """A collective that was aborted, of which the tasks, each called by the next, passed the status on."""
+    return (
+        f"{LINE}2026-11-21 01:00:00.5: E ring_alg.cc:291] Aborting RingReduce with UNAVAILABLE: Socket closed\n"
+        + "".join(map(CALLED.format, tasks))
+    )
+
+
+@pytest.mark.parametrize(
+    ("chains", "found"),
+    [
+        ({"a": (2, 3, 0), "b": (), "c": (2,), "d": (2, 3)}, {"a": 1, "b": 2, "c": 3, "d": 0}),
+        ({"a": (2, 1, 0), "b": (), "c": (2,), "d": (2, 3)}, None),
+        ({"a": (0,), "b": (), "c": (2,), "d": (3,)}, None),
+    ],
+    ids=["a ring", "another order", "no status was passed on"],
+)
+def test_logs_of_a_ring_are_of_the_tasks_after_those_that_they_called(
+    chains: Mapping[str, tuple[int, ...]],
+    found: Mapping[str, int] | None,
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Where what was passed on shows the order of the ring, and that of the tasks is the same."""
+    workers = workers_of(make_run({f"{name}.log": passed_on(*own) for name, own in chains.items()}))
+    told = {f"{name}.log": f"worker:{task}" for name, task in (found or {}).items()}
+    assert (workers == told) is (found is not None)
