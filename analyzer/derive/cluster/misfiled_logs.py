@@ -5,11 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice, pairwise
 from math import inf
+from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
 
 from analyzer.derive.cluster.membership import FILES
+from analyzer.model.task_names import attempt_of, is_previous, is_rotated
 from analyzer.tables.clock_alignment import in_other_zone
 from analyzer.tables.grouping import grouped
 
@@ -37,12 +39,13 @@ def misfiled(
     """Return worker → the columns `doubted` (what is in doubt) and `doubt` (why), for doubtful logs.
 
     `devices` has the tasks whose devices logs name as their own, `met` those that another task saw connect,
-    `stepped` those that made training steps.
+    `stepped` those that made training steps, or whose cluster had assembled.
     """
     logs = sources.filter(kind="log").select(_OF_LOGS).drop_nulls("worker").to_dicts()
     found = [
         *_of_other_times(logs, rows, met, stepped),
         *_of_other_jobs(logs, rows),
+        *_second_logs(logs),
         *_of_other_names(rows, devices),
         *_copies(logs),
     ]
@@ -87,6 +90,36 @@ def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[s
         first, last = _span([ran[peer] for peer in dated if peer != worker])
         if ran[worker][0] > last + _MIN_GAP_SECONDS or ran[worker][1] < first - _MIN_GAP_SECONDS:
             yield worker, JOB, f"no other log names {worker}, and its log is of another time"
+
+
+def _second_logs(logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
+    """Yield the workers with logs in several directories, of which one is of the others' time and one is not.
+
+    An earlier attempt, or a part of a rotated log, may be of any time.
+    """
+    dated = [log for log in logs if log["first_time"] is not None]
+    for worker, own in grouped((log["worker"], log) for log in dated if _is_whole(log["source"])).items():
+        if len({PurePosixPath(log["source"]).parent for log in own}) > 1:
+            met = {log["source"]: _meets_another(log, dated) for log in own}
+            far, near = ([name for name in met if met[name] is meets] for meets in (False, True))
+            if far and near:
+                yield worker, JOB, f"{far[0]} is of another time than {near[0]} and the logs of the others"
+
+
+def _is_whole(source: str) -> bool:
+    return not (is_rotated(source) or is_previous(source) or attempt_of(source) is not None)
+
+
+def _meets_another(log: Row, logs: Sequence[Row]) -> bool:
+    return any(_may_meet(log, other) for other in logs if other["worker"] != log["worker"])
+
+
+def _may_meet(one: Row, other: Row) -> bool:
+    """Return True if two logs are of about one time, or began together by the clocks of two time zones."""
+    gap = max(one["first_time"] - other["last_time"], other["first_time"] - one["last_time"])
+    return gap <= _MIN_GAP_SECONDS or in_other_zone(
+        one["first_time"], other["first_time"], _SAME_START_SECONDS
+    )
 
 
 def _of_other_times(

@@ -52,7 +52,7 @@ def workers(
     doubles = _second_servers(stated, known)
     rows = [row | {"same_server": doubles.get(row["worker"])} for row in rows]
     devices = {task: own["own_device"] for task, own in stated.items() if "own_device" in own}
-    doubts = misfiled(sources, rows, devices, _met(facts), stepped)
+    doubts = misfiled(sources, rows, devices, _met(facts), stepped | _assembled(facts))
     return frame(
         "workers",
         [row | _cited(places.get(row["worker"], {}), row) | doubts.get(row["worker"], {}) for row in rows],
@@ -165,6 +165,14 @@ def _first_facts(facts: pl.DataFrame) -> dict[str, dict[str, str]]:
     for row in facts.iter_rows(named=True):
         found[row["worker"]].setdefault(row["key"], row["value"])
     return found
+
+
+def _assembled(facts: pl.DataFrame) -> set[str]:
+    """Return the workers whose logs count the replicas of a cluster, which then all lived at once."""
+    counted = facts.filter(
+        pl.col("value").str.contains(r"^[1-9]\d*$") & (pl.col("value") != "1"), key="replicas"
+    )
+    return {*counted["worker"].drop_nulls()}
 
 
 def _met(facts: pl.DataFrame) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
+import pytest
 
 from analyzer.derive.cluster.membership import FILES, SERVICE
 from analyzer.derive.cluster.misfiled_logs import misfiled
@@ -77,3 +78,24 @@ def test_two_logs_of_different_times() -> None:
     assert doubted(zones, stepped=["worker:0", "worker:1"]) == {}
     near = [log("worker:0", 10.1, 100.0), log("worker:1", 300.2, 400.1)]
     assert doubted(near, met=["worker:1"], stepped=["worker:0", "worker:1"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "doubt"),
+    [
+        ("node7/worker-0.log", 5_000.2, {"worker:0": "job"}),
+        ("node7/worker-0.log", 90.2, {}),
+        ("worker-0.log.old", 5_000.2, {}),
+        ("attempt-1/worker-0.log", 5_000.2, {}),
+        ("node7/worker-0.log.1", 5_000.2, {}),
+        ("node7/worker-0.log", 2 * 3_600 + 12.5, {}),
+    ],
+    ids=["another time", "the same time", "beside it", "an attempt", "a rotated part", "another time zone"],
+)
+def test_a_second_log_of_a_worker_that_is_of_another_time(
+    name: str, first: float, doubt: dict[str, str]
+) -> None:
+    """As one that was left over, or is of another job, whose workers have the same names."""
+    peers = [log("worker:0", 10.1, 100.0), log("worker:1", 11.2, 101.1)]
+    second = log("worker:0", first, first + 30, size=800) | {"source": name}
+    assert doubted([second, *peers]) == doubt
