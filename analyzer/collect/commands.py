@@ -126,7 +126,7 @@ class Commands:
             self._report(wanted, Outcome((), error=error))
 
     def write_time(self) -> None:
-        """Store when the collection began and ended; what still runs was silent from its last line to then."""
+        """Store when the collection began and ended: what still ran was silent until it began."""
         times = (each.isoformat(timespec="seconds") for each in (self._began, datetime.now(UTC)))
         (self.folder / COLLECTED_AT).write_text("/".join(times) + "\n", encoding="utf-8")
 

@@ -86,7 +86,13 @@ def _reasons(decision: Decision, tables: Tables) -> list[str]:
         return list(decision.chosen.why) or shown[:3]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
     doubts = (f"To check: {doubt}" for doubt in decision.doubts)
-    return [*_last_line_of_the_odd_one(tables), *_endings(lives), *_absent_or_silent(tables), *doubts, *filter(None, [decision.limit])]
+    return [
+        *_last_line_of_the_odd_one(tables),
+        *_endings(lives),
+        *_absent_or_silent(tables),
+        *doubts,
+        *filter(None, [decision.limit]),
+    ]
 
 
 def _last_line_of_the_odd_one(tables: Tables) -> Iterator[str]:
@@ -94,8 +100,8 @@ def _last_line_of_the_odd_one(tables: Tables) -> Iterator[str]:
     odd, words = odd_exit(tables), last_words(tables)
     if odd and words and words[0]["worker"] == odd[0] and not tables["job"]["all_finished"].item():
         quoted = shorten(words[0]["excerpt"].strip(), _QUOTED_CHARACTERS)
-        what = words[0]["says"].replace("lines", "line")
-        yield f"{what}, which alone has exit code {odd[1]}, is “{quoted}” ({words[0]['source']}:{words[0]['line']})."
+        what, place = words[0]["says"].replace("lines", "line"), f"{words[0]['source']}:{words[0]['line']}"
+        yield f"{what}, which alone has exit code {odd[1]}, is “{quoted}” ({place})."
 
 
 def _endings(lives: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -66,7 +66,7 @@ def _by_ring(
     if len(groups) != len(free) or len(tasks) < _RING or not links or not links <= after.items():
         return {}
     called = {log: {chain[-1] for chain in own} for log, own in chains.items()}
-    found = {log: after.get(*own, "") for log, own in called.items() if len(own) == 1}
+    found = {log: after.get(min(own), "") for log, own in called.items() if len(own) == 1}
     left = {*free} - {*found.values()}
     if len(left) != len(free) - len(found):
         return {}

@@ -39,7 +39,7 @@ class RemoteTasks:
     @cached_property
     def _chains(self) -> Mapping[str, set[tuple[str, ...]]]:
         wording = [re.compile(each.expression) for each in self._messages.stating("remote_target")]
-        literals = self._messages.literals("remote_target")
+        literals = [*self._messages.literals("remote_target")]
         calls = self._records.filter(pl.col("text").str.contains_any(literals))
         found: dict[str, set[tuple[str, ...]]] = {}
         for source, text in calls.select("source", "text").iter_rows():

@@ -176,7 +176,7 @@ def log_of(name: str) -> str:
 
 
 def is_rotated(name: str) -> bool:
-    """Return True for a part of a rotated log, as `worker-0.log.1.gz`; the part that is written has no number."""
+    """Return True for an older part of a rotated log, such as `worker-0.log.1.gz`."""
     return _ROTATED.search(name.partition("#")[0]) is not None
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from analyzer.tables.clock_alignment import ZONE_STEP_SECONDS
 
 LONG_SECONDS = 300.0
-"""Minimum silence of a job that runs: images of several GB are pulled, and checkpoints written, in minutes."""
+"""Minimum silence of a job that runs: images are pulled, and checkpoints written, in minutes."""
 _BEFORE_SECONDS = 5.0
 """Seconds by which the last line may be later than the moment of the collection, as clocks differ."""
 _FAR_SECONDS = 30 * 86_400.0
@@ -24,13 +24,13 @@ _RECENT_SECONDS = 60.0
 
 
 class CollectionTime(NamedTuple):
-    """The moment (s since 1970) up to which running workers were silent, or why a stated one does not count."""
+    """The moment (s since 1970) to which running workers were silent, or why a stated one does not count."""
 
     moment: float | None = None
     doubt: str | None = None
 
     def silence(self, last: float, pause: float = 0.0) -> float | None:
-        """Return the seconds since the last sign; None unless it is long, and neither a pause nor a time zone.
+        """Return the seconds since the last sign; None if they may be a pause or a time zone.
 
         `pause` is the longest one before it.
         """

@@ -32,7 +32,14 @@ def test_a_tfjob_is_collected_and_diagnosed(cluster: RecordedCluster, home: Path
     assert "culprit worker:2  peer.killed" in capsys.readouterr().out
     logs = [f"bert-worker-{n}.log" for n in range(3)]
     configs = [f"tf_config-bert-worker-{n}.json" for n in range(3)]
-    rest = ["collected_at.txt", "events.json", "exit_codes.txt", "get-tfjob-bert.json", "nodes.json", "pods.json"]
+    rest = [
+        "collected_at.txt",
+        "events.json",
+        "exit_codes.txt",
+        "get-tfjob-bert.json",
+        "nodes.json",
+        "pods.json",
+    ]
     assert sorted(path.name for path in Path("run").iterdir()) == sorted([*logs, *configs, *rest])
     assert {request.method for request in cluster.server.requests} == {"GET"}
     document = analyze("run").document

@@ -59,7 +59,13 @@ def test_a_job_is_collected_and_diagnosed(job: Job, tmp_path: Path, capsys: Any)
     """Accounting, description, node and output; the culprit is that of the recording."""
     assert main(["slurm", job.number, "-o", str(tmp_path / "run"), "--no-analyze"]) == 0
     stored = sorted(path.name for path in (tmp_path / "run").iterdir())
-    assert stored == ["collected_at.txt", "sacct.txt", "scontrol.job", "scontrol.nodes", f"slurm-{job.number}.out"]
+    assert stored == [
+        "collected_at.txt",
+        "sacct.txt",
+        "scontrol.job",
+        "scontrol.nodes",
+        f"slurm-{job.number}.out",
+    ]
     assert "JobState=FAILED" in (tmp_path / "run" / "scontrol.job").read_text()
     run = analyze(tmp_path / "run")
     truth = expected(LOGS.parent)

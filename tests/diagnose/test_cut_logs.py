@@ -46,4 +46,8 @@ def test_an_exit_code_says_more_than_the_end_of_a_log(make_run: Callable[[Mappin
     """A process that is killed leaves half a line, too."""
     logs = {"worker-0.log": f"{STEPS}{LOST}Trace", "worker-1.log": f"{STEPS}step 3 lo"}
     document = analyze([make_run({**logs, "exit_codes.txt": "worker-1 -9\n"})]).document
-    assert (document["cause"], document["culprits"], document["confidence"]) == ("peer.killed", ["worker:1"], 0.9)
+    assert (document["cause"], document["culprits"], document["confidence"]) == (
+        "peer.killed",
+        ["worker:1"],
+        0.9,
+    )

@@ -14,7 +14,8 @@ RAISED = 'step 2 loss 0.4\nTraceback (most recent call last):\n  File "/w/train.
 
 
 @pytest.mark.parametrize(
-    ("code", "confidence", "part"), [("-9", 0.6, "failed"), ("-15", 0.78, "bystander"), ("0", 0.78, "bystander")]
+    ("code", "confidence", "part"),
+    [("-9", 0.6, "failed"), ("-15", 0.78, "bystander"), ("0", 0.78, "bystander")],
 )
 def test_a_kill_beside_an_exception_is_told(
     code: str, confidence: float, part: str, make_run: Callable[[Mapping[str, str]], Path]

@@ -240,7 +240,7 @@ def _raises_at_its_end(records: Sequence[Row]) -> bool:
     last = last_telling(records)
     if last is None or last["kind"] != "traceback":
         return False
-    end = last["text"].rpartition("\n")[2]
+    end: str = last["text"].rpartition("\n")[2]
     return end[:1].isspace() or end.startswith("Traceback (")
 
 
@@ -277,8 +277,10 @@ def _compare_times(rows: Sequence[dict[str, Any]]) -> None:
             row["outlived"] = row["last_seen"] < min(trainers)
 
 
-def _compare_with_exceptions(rows: Sequence[dict[str, Any]], lives: Sequence[Life], clock: CommonClock) -> None:
-    """Set who lived on after another had raised an exception of its own; only clocks that agree are compared."""
+def _compare_with_exceptions(
+    rows: Sequence[dict[str, Any]], lives: Sequence[Life], clock: CommonClock
+) -> None:
+    """Set who lived on after another had raised an exception of its own, by clocks that agree."""
     raised = {
         life.worker: clock.time(life.worker, life.exception["source"], life.exception["until"])
         for life in lives

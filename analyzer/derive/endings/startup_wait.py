@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.endings.collection_time import NO_TIME, CollectionTime
+from analyzer.tables.collection_time import NO_TIME, CollectionTime
 
 _LONG_SECONDS = 10.0
 """Minimum wait that no healthy start needs: all of 254 recorded clusters assembled within 1.5 s of the start
@@ -30,7 +30,7 @@ def waited(training: Sequence[Mapping[str, Any]], collected: CollectionTime = NO
         return None
     runs = all(life["ended"] == "running" for life in training if life["logged"])
     silence = collected.silence(max(seen)) if runs else None
-    return max(0.0, max(seen) + (silence or 0.0) - max(dated))
+    return max(0.0, float(max(seen)) + (silence or 0.0) - float(max(dated)))
 
 
 def wait_shown(

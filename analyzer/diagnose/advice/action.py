@@ -25,7 +25,9 @@ def action_on_job(decision: Decision, findings: Sequence[Finding], tables: Table
     resume_from = last_checkpoint(tables)
     taken: ActionTaken = {
         "retry": cast(Retry, retry),
-        "owner": cast(Owner, "unknown" if _may_have_another_owner(chosen, findings, tables) else action.owner),
+        "owner": cast(
+            Owner, "unknown" if _may_have_another_owner(chosen, findings, tables) else action.owner
+        ),
         "exclude": exclude,
         "resume_from": resume_from,
         "steps_lost": steps_lost(resume_from, tables["lifetimes"]),
@@ -42,7 +44,7 @@ def action_on_job(decision: Decision, findings: Sequence[Finding], tables: Table
 
 
 def _may_have_another_owner(chosen: Finding | None, findings: Sequence[Finding], tables: Tables) -> bool:
-    """Return True if files of workers are missing, without which no culprit is known, and it decides the owner.
+    """Return True if no culprit is known for want of files, and the culprit decides who the owner is.
 
     It does where another rule of the cause has another owner: a NaN that began on one worker is its data's.
     """

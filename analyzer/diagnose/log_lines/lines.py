@@ -66,7 +66,7 @@ class _FinalLines(NamedTuple):
 
 
 def odd_exit(tables: Tables) -> tuple[str, int] | None:
-    """Return (worker, exit code) of the one worker whose code stands out, by which the failure may have begun.
+    """Return (worker, exit code) of the one worker whose code stands out; None if there is none.
 
     It is the only one that is not 0, or the only one that a script gave itself: Python gives 1.
     """

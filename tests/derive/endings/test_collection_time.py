@@ -41,7 +41,10 @@ def test_a_job_that_runs_hangs_only_if_it_was_silent_for_long(
 def test_one_that_has_ended_was_not_silent_until_then() -> None:
     """Only what still runs is."""
     tables = collected(T + 650, TRAINING, exit_code={"worker:0": "running", "worker:1": "-9"})
-    assert dict(tables["silences"].select("worker", "silent").iter_rows()) == {"worker:0": True, "worker:1": False}
+    assert dict(tables["silences"].select("worker", "silent").iter_rows()) == {
+        "worker:0": True,
+        "worker:1": False,
+    }
 
 
 @pytest.mark.parametrize(("after", "shown"), [(400.0, True), (100.0, False)])
@@ -59,6 +62,8 @@ def test_servers_that_still_wait_waited_until_then(after: float, shown: bool) ->
         (T + 40 * 86_400, T + 40 * 86_400, "more than 30 days after the last line of the logs"),
     ],
 )
-def test_a_clock_that_contradicts_the_logs_does_not_count(began: float, ended: float, doubt: str | None) -> None:
+def test_a_clock_that_contradicts_the_logs_does_not_count(
+    began: float, ended: float, doubt: str | None
+) -> None:
     """The logs of a large job are read for minutes, and grow meanwhile."""
     assert collected(began, TRAINING, ended)["job"]["collection_doubt"].item() == doubt

@@ -35,6 +35,9 @@ def test_the_end_of_a_log_is_a_fact_where_a_line_lacks_its_own(
 
 def test_each_worker_of_the_file_has_the_fact(tables_of: Callable[[Mapping[str, str]], Tables]) -> None:
     """All that write into one file lose what follows; of a rotated log, only the newest part counts."""
-    logs = {"slurm-7.out": "0: step 1 loss 0.7\n1: step 1 loss 0.7\n0: step 2 lo", "worker-2.log.1": "step 1 lo"}
+    logs = {
+        "slurm-7.out": "0: step 1 loss 0.7\n1: step 1 loss 0.7\n0: step 2 lo",
+        "worker-2.log.1": "step 1 lo",
+    }
     facts = tables_of({**logs, "worker-2.log": STEPS})["facts"].filter(key="ends_within_line")
     assert facts.select("worker", "line").rows() == [("worker:0", 3), ("worker:1", None)]
