@@ -345,3 +345,9 @@ def test_what_a_line_number_of_an_export_counts_is_said() -> None:
         assert told == (
             [f"Line numbers of {name.partition('#')[0]} count its entries, the oldest first."] * noted
         )
+
+
+def test_the_time_of_the_last_line_is_told_from_the_first() -> None:
+    """In words that name both lines."""
+    page = render(load("r101"), "html")
+    assert re.search(r"first line [^<]* UTC, last line [\d.]+ \w+ later", page)
