@@ -351,3 +351,16 @@ def test_the_time_of_the_last_line_is_told_from_the_first() -> None:
     """In words that name both lines."""
     page = render(load("r101"), "html")
     assert re.search(r"first line [^<]* UTC, last line [\d.]+ \w+ later", page)
+
+
+def test_a_heading_has_something_below_it() -> None:
+    """Where all that is left follows from the verdict, the page says that nothing speaks against it."""
+    told = load("r101") | {"alternatives": [], "near_misses": []}
+    for worker in told["workers"]:
+        worker["ended"]["sure"] = worker["seen"] = True
+    lost = {"rule": "lost", "title": "A peer was lost", "cause": "peer.lost", "explained_by": ["user-exception"]}
+    told["findings"] = [f for f in told["findings"] if f["role"] != "symptom"]
+    told["findings"].append(told["findings"][0] | lost)
+    page = render(told, "html").partition('<section id="against"')[2].partition("</section>")[0]
+    assert "Nothing in the files speaks against the verdict; what else they show follows from it." in page
+    assert "Also seen, explained by the above" in page
