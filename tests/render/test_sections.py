@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.render import phrasing, render
+from analyzer.render import decision, phrasing, render
 from analyzer.render.page import cluster, plot, timeline, trace
 from analyzer.render.page.view import section_order
 from tests.recordings import ROOT
@@ -364,3 +364,15 @@ def test_a_heading_has_something_below_it() -> None:
     page = render(told, "html").partition('<section id="against"')[2].partition("</section>")[0]
     assert "Nothing in the files speaks against the verdict; what else they show follows from it." in page
     assert "Also seen, explained by the above" in page
+
+
+def test_the_words_of_a_report_are_explained_in_it() -> None:
+    """The page of a failure folds away the same table as the document; a healthy one needs none."""
+    table = (ROOT / "docs" / "report.md").read_text(encoding="utf-8").partition("## Words")[2]
+    rows = dict(re.findall(r"^\| (?!word \|)(\w[\w ]*) \| (.*) \|$", table, re.MULTILINE))
+    assert rows == decision.wording()["glossary"]
+    page = render(load("r101"), "html")
+    words = page.partition('<details id="words">')[2].partition("</details>")[0]
+    assert words.count("<dt>") == len(rows)
+    assert '<a href="#words">' in page
+    assert 'id="words"' not in render(load("r031"), "html")
