@@ -376,3 +376,14 @@ def test_the_words_of_a_report_are_explained_in_it() -> None:
     assert words.count("<dt>") == len(rows)
     assert '<a href="#words">' in page
     assert 'id="words"' not in render(load("r031"), "html")
+
+
+def test_a_line_is_quoted_once_on_a_page() -> None:
+    """Further findings that rest on it lead to the first one."""
+    told = load("r101")
+    first = told["findings"][0]
+    told["findings"].append(first | {"rule": "again", "explained_by": [first["rule"]]})
+    page = render(told, "html")
+    again = page.partition('id="finding-again"')[2].partition("</article>")[0]
+    assert len(first["evidence"]) == again.count("Shown above as evidence <a") == again.count("<figure")
+    assert 'class="excerpt"' not in again
