@@ -22,6 +22,8 @@ _ERROR_START = re.compile(r"(?!warning|notice|note|info)[\w.@-]+: ", re.IGNORECA
 _NOT_FOUND = 127
 NOT_COLLECTED = "not_collected.txt"
 """The file of a run that lists logs that could not be stored, a line each: name, tab, error message."""
+COLLECTED_FROM = "collected_from.txt"
+"""The file of a run that names where it is from, for places whose other files do not tell it."""
 _WITH_LOGS = (Kind.LOG, Kind.OTHER)
 
 
@@ -129,6 +131,11 @@ class Commands:
         path.write_text("".join(f"{name}\t{error}\n" for name, error in self.lost.items()), encoding="utf-8")
         return path
 
+    def state_platform(self, name: str) -> None:
+        """Store where the run is from, such as `ssh`, unless nothing was stored."""
+        if self.saved:
+            (self.folder / COLLECTED_FROM).write_text(f"{name}\n", encoding="utf-8")
+
     def _report(self, wanted: str, outcome: Outcome) -> None:
         """Report a command that stores something; `wanted` is lost if it failed, and holds logs."""
         if outcome.error and kind_by_name(wanted.lower()) in _WITH_LOGS and not is_kernel_log(wanted):
@@ -191,6 +198,9 @@ class DryRun(Commands):
 
     def list_lost(self) -> None:
         """Do nothing: what is missing is reported when it is asked for."""
+
+    def state_platform(self, name: str) -> None:
+        """Do nothing: the commands tell it."""
 
     def write(self, file: str, text: str) -> None:
         """Report the file."""

@@ -1,4 +1,8 @@
-"""Logs that `mwms-collect` could not get, a line each: name, tab, error message → a fact `not_collected`."""
+"""Notes of `mwms-collect` → facts `collected_from` and `not_collected`.
+
+`collected_from.txt` names the platform. `not_collected.txt` lists logs that could not be stored, a line each:
+name, tab, error message.
+"""
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, whole_text
@@ -8,10 +12,15 @@ _MAX_NAMED = 3
 
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
-    """Add the fact, with the first error: `gpu22:/logs and 2 more (ssh: no route to host)`."""
-    lines = [line.partition("\t") for line in whole_text(output).splitlines()]
-    lost = [(name, error) for name, tab, error in lines if tab]
-    unread = [number for number, (name, tab, _) in enumerate(lines, 1) if name and not tab]
+    """Add the fact of the file: `ssh`, or `gpu22:/logs and 2 more (ssh: no route to host)`."""
+    lines = whole_text(output).splitlines()
+    if output.source.name.endswith("collected_from.txt"):
+        for platform in lines[:1]:
+            output.add("facts", line=1, key="collected_from", value=platform)
+        return
+    parts = [line.partition("\t") for line in lines]
+    lost = [(name, error) for name, tab, error in parts if tab]
+    unread = [number for number, (name, tab, _) in enumerate(parts, 1) if name and not tab]
     report_unread_lines(output, unread, "no name and error message with a tab between them")
     if lost:
         names = ", ".join(name for name, _ in lost[:_MAX_NAMED])

@@ -28,3 +28,9 @@ def test_a_line_that_is_no_entry_is_damage(tables_of: Callable[[Mapping[str, str
     tables = tables_of({NAME: f"{LOST}\nsomething else\n", "worker-0.log": "step 1 loss 0.5\n"})
     assert tables["damage"].select("source", "line").rows() == [(NAME, 4)]
     assert tables["facts"].filter(key="not_collected").height == 1
+
+
+def test_where_the_run_is_from_is_a_fact(tables_of: Callable[[Mapping[str, str]], Tables]) -> None:
+    """Of hosts and of clouds, whose other files do not tell it."""
+    facts = tables_of({"collected_from.txt": "ssh\n", "worker-0.log": "step 1 loss 0.5\n"})["facts"]
+    assert facts.filter(key="collected_from")["value"].to_list() == ["ssh"]
