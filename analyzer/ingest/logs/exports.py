@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collectors.structured import unwrapped
 from analyzer.ingest.logs.collectors.timestamps import entry_time
+from analyzer.ingest.logs.documents import NoLogsError, logs_in
 from analyzer.ingest.logs.journal_export import FIRST_FIELD, journal_entries
 from analyzer.ingest.logs.newest_first import is_newest_first
 from analyzer.ingest.matcher import Matcher
@@ -45,6 +46,8 @@ _INSIGHTS = lazy_regex(rb'\s*\{[^\[]{0,200}"results"\s*:\s*\[\s*\[\s*\{\s*"field
 """Start of what `aws logs get-query-results` prints: a list of names and values for each line."""
 _BULK = lazy_regex(rb'\{"(?:index|create)":\s?\{[^\n]{0,400}\}\}\r?\n\{')
 """Start of what Elasticsearch's bulk interface takes: a line that says what to do, before each entry."""
+_TIMED = lazy_regex(rb'"(?:@?timestamp|_?time|ts|date|datetime|asctime|created)"\s*:')
+"""The time of an entry; a list of whole logs has none."""
 _LIST_KEYS = ("events", "entries", "data")
 _SEPARATORS = (b",", b";", b"\t")
 _CSV_COLUMNS = {
@@ -114,8 +117,24 @@ def entries_of(path: Path) -> Export:
         return Export(_lines_of(path)[1::2])
     is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS))
     if not (is_answer or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
-        return _reversed(path) if is_newest_first(path, opening) else Export()
-    return _array(path) if is_answer or _ARRAY.match(opening) else _reversed_lines(path)
+        return _of_document(path, opening) or (
+            _reversed(path) if is_newest_first(path, opening) else Export()
+        )
+    if not (is_answer or _ARRAY.match(opening)):
+        return _reversed_lines(path)
+    whole_logs = None if is_answer or _TIMED.search(opening) else _of_document(path, opening)
+    return whole_logs or _array(path)
+
+
+def _of_document(path: Path, opening: bytes) -> Export | None:
+    """Return the lines of the logs in a document, as entries if it names their writers; None if it has none."""
+    try:
+        found = logs_in(path, opening)
+    except NoLogsError as error:
+        return Export(skip=str(error))
+    if not any(line.stream for line in found):
+        return Export([line.text for line in found]) if found else None
+    return Export([json.dumps({"message": line.text, "logStreamName": line.stream}) for line in found])
 
 
 def _array(path: Path) -> Export:
