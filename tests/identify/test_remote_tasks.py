@@ -87,3 +87,21 @@ def test_a_leader_calls_its_own_coordination_service(make_run: Callable[[Mapping
     )
     assert workers_of(make_run({"train.log": leads + LINE + calls})) == {"train.log": "worker:0"}
     assert workers_of(make_run({"train.log": LINE + calls})) == {"train.log": "worker:1"}
+
+
+def test_a_log_is_not_of_the_task_whose_end_others_passed_on_to_it(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """The status of a peer's own call names the process that is gone; a log that goes on is not of that."""
+    leads = "I0000 00:00:1795225733.920389 6 coordination_service.cc:221] Initializing CoordinationService\n"
+    passed_on = (
+        f'{LOST.format(2).rstrip()} {{grpc_message:"Socket closed", grpc_status:14}}\n'
+        "Additional GRPC error information from remote target /job:worker/replica:0/task:0 "
+        "while calling /tensorflow.WorkerService/RecvBuf:\n:UNKNOWN:Error received from peer\n"
+    )
+    logs = {"gpu21.log": LINE, "gpu22.log": leads + LINE + LOST.format(2), "gpu23.log": LINE + passed_on}
+    assert workers_of(make_run(logs)) == {
+        "gpu21.log": "worker:2",
+        "gpu22.log": "worker:0",
+        "gpu23.log": "worker:1",
+    }
