@@ -6,9 +6,10 @@ import re
 import shlex
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 from analyzer.model.source_kinds import Kind, kind_by_name
@@ -131,10 +132,13 @@ class Commands:
         path.write_text("".join(f"{name}\t{error}\n" for name, error in self.lost.items()), encoding="utf-8")
         return path
 
-    def state_platform(self, name: str) -> None:
-        """Store where the run is from, such as `ssh`, unless nothing was stored."""
+    def state_platform(self, name: str, hosts: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Store where the run is from, such as `ssh`, and directory → host, unless nothing was stored."""
         if self.saved:
-            (self.folder / COLLECTED_FROM).write_text(f"{name}\n", encoding="utf-8")
+            lines = [name, *(f"{folder}\t{host}" for folder, host in hosts.items())]
+            (self.folder / COLLECTED_FROM).write_text(
+                "".join(f"{line}\n" for line in lines), encoding="utf-8"
+            )
 
     def _report(self, wanted: str, outcome: Outcome) -> None:
         """Report a command that stores something; `wanted` is lost if it failed, and holds logs."""
@@ -199,7 +203,7 @@ class DryRun(Commands):
     def list_lost(self) -> None:
         """Do nothing: what is missing is reported when it is asked for."""
 
-    def state_platform(self, name: str) -> None:
+    def state_platform(self, name: str, hosts: Mapping[str, str] = MappingProxyType({})) -> None:
         """Do nothing: the commands tell it."""
 
     def write(self, file: str, text: str) -> None:

@@ -1,7 +1,7 @@
-"""Notes of `mwms-collect` → facts `collected_from` and `not_collected`.
+"""Notes of `mwms-collect` → facts `collected_from`, `folder_host` and `not_collected`.
 
-`collected_from.txt` names the platform. `not_collected.txt` lists logs that could not be stored, a line each:
-name, tab, error message.
+`collected_from.txt` names the platform and, with a tab between them, each directory and its host.
+`not_collected.txt` lists logs that could not be stored, a line each: name, tab, error message.
 """
 
 from analyzer.ingest.matcher import Matcher
@@ -15,8 +15,9 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
     """Add the fact of the file: `ssh`, or `gpu22:/logs and 2 more (ssh: no route to host)`."""
     lines = whole_text(output).splitlines()
     if output.source.name.endswith("collected_from.txt"):
-        for platform in lines[:1]:
-            output.add("facts", line=1, key="collected_from", value=platform)
+        for number, line in enumerate(lines, 1):
+            key = "folder_host" if "\t" in line else "collected_from"
+            output.add("facts", line=number, key=key, value=line)
         return
     parts = [line.partition("\t") for line in lines]
     lost = [(name, error) for name, tab, error in parts if tab]

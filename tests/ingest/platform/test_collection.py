@@ -32,5 +32,7 @@ def test_a_line_that_is_no_entry_is_damage(tables_of: Callable[[Mapping[str, str
 
 def test_where_the_run_is_from_is_a_fact(tables_of: Callable[[Mapping[str, str]], Tables]) -> None:
     """Of hosts and of clouds, whose other files do not tell it."""
-    facts = tables_of({"collected_from.txt": "ssh\n", "worker-0.log": "step 1 loss 0.5\n"})["facts"]
+    notes = "ssh\nnode=1\tnode-1.lab\n"
+    facts = tables_of({"collected_from.txt": notes, "worker-0.log": "step 1 loss 0.5\n"})["facts"]
     assert facts.filter(key="collected_from")["value"].to_list() == ["ssh"]
+    assert facts.filter(key="folder_host")["value"].to_list() == ["node=1\tnode-1.lab"]
