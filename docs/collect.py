@@ -23,7 +23,8 @@ It only reads; `--no-analyze` stops before the diagnosis.
 `--dry-run` prints the commands, and runs only those that list what there is.
 It reports what fails in the tool's own words, and goes on with the rest;
 logs that it could not get are listed in `not_collected.txt`, and the diagnosis names them.
-Of hosts and clouds, `collected_from.txt` says which they are, so that no command of another platform is proposed.
+`collected_from.txt` says what no other file does: of hosts, clouds and Docker, which they are,
+so that no command of another platform is proposed, and the host of each directory.
 Secrets in the environments of containers are masked before anything is stored; logs are stored as they are.
 Run it soon: clusters delete pods and forget jobs.
 

@@ -41,7 +41,9 @@ def test_a_project_is_collected_and_diagnosed(serve: Any, capsys: Any) -> None:
         for n in range(3)
         for kind, end in (("", ".log"), ("describe-", ".json"), ("tf_config-", ".json"))
     ]
-    assert sorted(path.name for path in Path("run").iterdir()) == sorted([*names, "exit_codes.txt"])
+    assert sorted(path.name for path in Path("run").iterdir()) == sorted(
+        [*names, "exit_codes.txt", "collected_from.txt"]
+    )
     document = analyze("run").document
     assert document["cause"] == "resource.host_oom_killed", "which exit code 137 alone does not tell"
     assert document["culprits"] == expected(SAMPLE)["culprits"]

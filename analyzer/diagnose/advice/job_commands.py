@@ -65,13 +65,17 @@ def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
 def platform_of(tables: Tables) -> Platform | None:
     """Return the platform that the files of a run show; None if they show none."""
     facts, sources, addresses = tables["facts"], tables["sources"], tables["workers"]["address"]
-    if sources["source"].str.contains(_DOCKER_LOG).any() or (facts["key"] == "container").any():
+    collected = facts.filter(pl.col("key") == "collected_from")["value"].to_list()
+    if (
+        "docker" in collected
+        or sources["source"].str.contains(_DOCKER_LOG).any()
+        or (facts["key"] == "container").any()
+    ):
         return "docker"
     if (sources["kind"] == Kind.PODS.value).any() or addresses.str.contains(_SERVICE).any():
         return "kubernetes"
     if sources["source"].str.contains(_SLURM_JOBS[0]).any() or facts["key"].str.contains(_SLURM_FACTS).any():
         return "slurm"
-    collected = facts.filter(pl.col("key") == "collected_from")["value"].to_list()
     return next((each for each in _WITHOUT_SCHEDULER if each in collected), None)
 
 

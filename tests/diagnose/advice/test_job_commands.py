@@ -117,7 +117,12 @@ tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is abor
         ("slurm-4711_1.out", {}, "sacct -j 4711 --format=JobID,State,ExitCode,MaxRSS,NodeList"),
         (f"{'3cd945e912aa':f<64}-json.log", {}, f"{STATE}3cd945e912aa;"),
         ("bert_worker-1_1-json.log", {}, f"{STATE}bert_worker-1_1;"),
-        ("worker-1.log", {"collected_from.txt": "ssh\n"}, "dmesg -T | grep -iE 'oom|killed process|segfault'"),
+        (
+            "worker-1.log",
+            {"collected_from.txt": "ssh\n"},
+            "dmesg -T | grep -iE 'oom|killed process|segfault'",
+        ),
+        ("worker-1.log", {"collected_from.txt": "docker\n", "describe-worker-1.json": "[{}]"}, STATE),
         ("slurm-4711_1.out", {"collected_from.txt": "ssh\n"}, "sacct -j 4711 --format=JobID,State"),
     ],
 )
