@@ -1,4 +1,4 @@
-"""Recognizes the logs of a run of GitHub Actions: a file for each job, and a directory of files for its steps."""
+"""Recognizes the logs of a run of GitHub Actions: a file of each job, and one of each of its steps."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,8 @@
 """Unpacks an archive that holds a run into a scratch directory.
 
-Archives in it are unpacked too, but not the archives in those. Members are not trusted: nothing is written outside the scratch directory, links and devices are not made,
-and what exceeds the limits is left out with a reason.
+Archives in it are unpacked too, but not the archives in those. Members are not trusted: nothing is written
+outside the scratch directory, links and devices are not made, and what exceeds the limits is left out with a
+reason.
 """
 
 import stat

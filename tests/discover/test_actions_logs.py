@@ -26,7 +26,7 @@ def steps_of(job: str) -> dict[str, bytes]:
             {"4_train (worker 1).txt": b"x\n", "7_lint.txt": b"x\n", **steps_of("train (worker 1)"), **steps_of("lint")},
             {"4_train (worker 1).txt": "worker:1", "7_lint.txt": None},
         ),
-        (steps_of("train"), dict.fromkeys((f"train/{step}.txt" for step in STEPS))),
+        (steps_of("train"), dict.fromkeys(f"train/{step}.txt" for step in STEPS)),
         ({"0_train.txt": b"x\n", "train/3_part.txt": b"x\n"}, {"0_train.txt": "worker:0", "train/3_part.txt": "worker:3"}),
     ],
     ids=["a job and its steps", "several jobs", "steps alone", "other files with numbers"],

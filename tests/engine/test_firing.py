@@ -1,7 +1,6 @@
 """What a rule that fired says of the workers that it does not blame, and of a restart."""
 
 import json
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -45,4 +44,7 @@ def test_a_condition_that_the_files_rule_out_is_no_condition(
     lines = "".join(f"{json.dumps(event)}\n" for event in events)
     run = make_run({"worker-0/recording.jsonl": lines, "worker-0/stdout.log": "step 3 loss 0.5\n"})
     found = {each.rule: each for each in match(our_rules(), load_tables(discover([run]), our_rules()))}
-    assert (found["worker-killed"].culprits, found["worker-killed"].action.unless) == (("worker:0",), condition)
+    assert (found["worker-killed"].culprits, found["worker-killed"].action.unless) == (
+        ("worker:0",),
+        condition,
+    )

@@ -127,7 +127,7 @@ def entries_of(path: Path) -> Export:
 
 
 def _of_document(path: Path, opening: bytes) -> Export | None:
-    """Return the lines of the logs in a document, as entries if it names their writers; None if it has none."""
+    """Return the lines of the logs in a document, as entries if it names writers; None if it has no logs."""
     try:
         found = logs_in(path, opening)
     except NoLogsError as error:

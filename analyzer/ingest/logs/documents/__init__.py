@@ -1,4 +1,4 @@
-"""Files in which logs are the texts of another format: JSON and YAML by name, exports of chats, HTML pages."""
+"""Files in which logs are texts of another format: JSON and YAML by name, exports of chats, HTML pages."""
 
 from codecs import BOM_UTF8
 from collections.abc import Sequence

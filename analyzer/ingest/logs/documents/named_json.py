@@ -28,7 +28,7 @@ def read(data: bytes) -> Sequence[TextLine]:
 
 
 def lines_of(value: object) -> Sequence[TextLine]:
-    """Return the lines of the logs in a parsed value, if a name is of a task or a line is like one of a log."""
+    """Return the lines of the logs in a parsed value, if a name is of a task or a line as in a log."""
     found = list(_lines(value, _MAX_DEPTH))
     named = any(worker_of(stream, Kind.OTHER) for stream in {line.stream for line in found})
     return found if named or any(map(_is_of_log, islice(found, _CHECKED_LINES))) else ()

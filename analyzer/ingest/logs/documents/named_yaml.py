@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from analyzer.ingest.logs.documents import TextLine
 from analyzer.ingest.logs.documents.named_json import lines_of
+
+if TYPE_CHECKING:
+    import yaml
 
 _MAX_BYTES = 4 << 20
 """YAML is read about 50 times slower than JSON."""
@@ -39,7 +43,7 @@ def read(data: bytes) -> Sequence[TextLine]:
 
 
 def _value(node: object, text: str) -> object:
-    """Return texts, lists of texts and mappings of nodes; what else is in a list is taken as it is written."""
+    """Return texts, lists of texts and mappings of nodes; anything else in a list as it is written."""
     import yaml
 
     if isinstance(node, yaml.MappingNode):
@@ -49,10 +53,9 @@ def _value(node: object, text: str) -> object:
     return node.value if isinstance(node, yaml.ScalarNode) else None
 
 
-def _written(node: object, text: str) -> str:
+def _written(node: "yaml.Node", text: str) -> str:
     import yaml
 
     if isinstance(node, yaml.ScalarNode):
         return str(node.value)
-    assert isinstance(node, yaml.Node)
     return text[node.start_mark.index : node.end_mark.index].rstrip()
