@@ -1,6 +1,6 @@
 """Reads log lines that the tables lack: those at given numbers, or all of them as templates."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -49,12 +49,32 @@ def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int], bud
     if source.skip:
         return source.skip
     try:
+        export = entries_of(source.path)
+        entries = {line: entry for entry, line in enumerate(export.numbers, 1)}
+        numbers = {entries[line] for line in numbers if line in entries} if entries else numbers
         found = _streams_near(source.path, numbers, budget)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     key = name.removeprefix(f"{source.name}#") if name != source.name else None
     wanted = [text for each in found if key in {None, each.key} for text in each.lines if text[0] in numbers]
-    return grouped((line.number, line.text) for line in lines(wanted))
+    by_number = grouped((line.number, line.text) for line in lines(wanted))
+    return {export.numbers[entry - 1]: texts for entry, texts in by_number.items()} if entries else by_number
+
+
+def entry_lines(run: RunDir, names: Collection[str]) -> dict[str, Sequence[int]]:
+    """Return source → the line of the file where each of its entries begins, for those that are exports.
+
+    There is none if several entries may share a line, or the lines are unknown.
+    """
+    files = {source.name: source for source in run.sources}
+    found: dict[str, Sequence[int]] = {}
+    for name in names:
+        source = files.get(name) or files.get(name.rpartition("#")[0])
+        if source and source.kind is Kind.LOG and not source.skip:
+            with suppress(OSError):  # ingest reports unreadable files
+                export = entries_of(source.path)
+                found |= {name: export.numbers} if export.lines is not None else {}
+    return found
 
 
 def _streams_near(path: Path, numbers: set[int], budget: Budget) -> list[Stream]:

@@ -57,9 +57,23 @@ def identity_keys(place: Json) -> set[tuple[Any, ...]]:
 
 
 def location(place: Json) -> str:
-    """Return the location of evidence: `worker-1.log:123`, only the source, or empty without source."""
+    """Return the location of evidence: `worker-1.log:123`, only the source, or empty without source.
+
+    Of an export whose entries share lines, it is `export.json entry 123`.
+    """
     source, line = short_ids(place["source"] or ""), place["line"]
-    return source if line is None or not source else f"{source}:{line}"
+    return source if line is None or not source else f"{source}{before_number(place)}{line}"
+
+
+def file_line(place: Json) -> int | None:
+    """Return the line of the file at which evidence stands; None if there is none, or it is not known."""
+    number: int | None = place["line"]
+    return None if place.get("counts") == "entries" else number
+
+
+def before_number(place: Json) -> str:
+    """Return what stands between the source and the number of a place: a colon if it counts lines."""
+    return " entry " if place.get("counts") == "entries" else ":"
 
 
 def unread_sources(diagnosis: Json) -> list[tuple[str, str]]:

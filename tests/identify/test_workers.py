@@ -186,7 +186,7 @@ def test_a_guessed_culprit_is_told_and_never_certain(named: bool, tmp_path: Path
     (worker,) = [each for each in document["workers"] if each["id"] == "worker:3"]
     (finding,) = [each for each in document["findings"] if each["rule"] == document["rule"]]
     assert document["culprits"] == ["worker:3"]
-    assert worker.get("guessed") == (None if named else "by the order of the files")
+    assert worker.get("guessed") == (None if named else "by what the logs say of their peers")
     assert finding["confidence"] == document["confidence"]
     assert (document["confidence"] > 0.85) is named
     for text in (explain(document), terminal(document, colour=False, width=200)):

@@ -8,18 +8,25 @@ from tests.recordings import ROOT
 from tests.render.documents import load
 
 
-def test_what_a_line_number_of_an_export_counts_is_said() -> None:
-    """Its entries are sorted before they are read; a log that several wrote into has lines of its own."""
+def test_the_number_of_an_entry_is_told_from_that_of_a_line() -> None:
+    """In each format; a note says how entries are counted."""
     document = load("r101")
-    document = json.loads(json.dumps(document))
-    cited = [e for f in document["findings"] for e in f["evidence"] if e["line"] is not None]
-    for name, noted in (("cloud-logging.json#worker-1", True), ("job.out#1", False), ("a.json.gz", True)):
-        document["sources"][0] |= {"name": name, "kind": "log"}
-        cited[0]["source"] = name
-        told = [note for note in phrasing.notes(document) if "count its entries" in note]
-        assert told == (
-            [f"Line numbers of {name.partition('#')[0]} count its entries, the oldest first."] * noted
-        )
+    place = document["findings"][0]["evidence"][0]
+    place["source"] = "cloud.json#worker-1"
+    by_line = json.loads(json.dumps(document))
+    place["counts"] = "entries"
+    told = f"cloud.json#worker-1 entry {place['line']}"
+    for kind in ("html", "text", "markdown"):
+        assert told in render(document, kind).replace("\n", " ")
+        assert told not in render(by_line, kind)
+    (note,) = [note for note in phrasing.notes(document) if "Entries of cloud.json are counted" in note]
+    assert note not in phrasing.notes(by_line)
+    regions = [
+        json.dumps(json.loads(render(each, "sarif"))).count('"startLine"') for each in (document, by_line)
+    ]
+    assert regions[0] < regions[1]
+    line = f"line={place['line']}::"
+    assert (line in render(document, "github")) < (line in render(by_line, "github"))
 
 
 def test_the_time_of_the_last_line_is_told_from_the_first() -> None:

@@ -2,7 +2,7 @@
 
 `gcloud logging read --format=json` and `aws logs filter-log-events` write JSON, the consoles of CloudWatch,
 Splunk and Azure also CSV. The entries are rewritten one per line, oldest first, and read as a log; line
-numbers then count entries.
+numbers then count entries, and `Export.numbers` has the line of the file where each begins.
 """
 
 import csv
@@ -17,6 +17,7 @@ from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collectors.structured import unwrapped
 from analyzer.ingest.logs.collectors.timestamps import entry_time
 from analyzer.ingest.logs.documents import NoLogsError, logs_in
+from analyzer.ingest.logs.element_lines import lines_of_elements
 from analyzer.ingest.logs.journal_export import FIRST_FIELD, journal_entries
 from analyzer.ingest.logs.newest_first import is_newest_first
 from analyzer.ingest.matcher import Matcher
@@ -75,6 +76,8 @@ class Export(NamedTuple):
     """Why the export is read unsorted, line by line; empty if it is not."""
     skip: str = ""
     """Why the export cannot be read; empty if it can."""
+    numbers: Sequence[int] = ()
+    """The line of the file, from 1, where each entry begins; empty if unknown, or shared by entries."""
 
 
 def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[SourceRows]:
@@ -98,7 +101,7 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
 
 
 def entries_of(path: Path) -> Export:
-    """Return the entries of a file; line numbers in quotes from it are numbers of entries.
+    """Return the entries of a file.
 
     Raises:
         OSError: the file cannot be read.
@@ -110,11 +113,11 @@ def entries_of(path: Path) -> Export:
     if is_small_yaml and (found := _documents(path)):
         return _oldest_first(found)
     if any(each in opening.partition(b"\n")[0] for each in _SEPARATORS) and (rows := _csv_rows(path)):
-        return _oldest_first(rows)
+        return _oldest_first([row for _, row in rows], [number for number, _ in rows])
     if opening.startswith(FIRST_FIELD) and path.stat().st_size <= MAX_BYTES:
         return _oldest_first([*journal_entries(path.read_bytes())])
     if _BULK.match(opening) and path.stat().st_size <= MAX_BYTES:
-        return Export(_lines_of(path)[1::2])
+        return _of_lines(_lines_of(path)[1::2])
     is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS))
     if not (is_answer or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
         return _of_document(path, opening) or (
@@ -140,8 +143,12 @@ def _of_document(path: Path, opening: bytes) -> Export | None:
 def _array(path: Path) -> Export:
     if path.stat().st_size > MAX_BYTES:
         return Export(skip=f"one JSON array of more than {MAX_BYTES} bytes; export an entry a line")
-    found = _entries(path)
-    return _oldest_first(found) if found else Export(damage="a JSON array that is broken, read as lines")
+    found, numbers = _entries(path)
+    return (
+        _oldest_first(found, numbers)
+        if found
+        else Export(damage="a JSON array that is broken, read as lines")
+    )
 
 
 def _reversed_lines(path: Path) -> Export:
@@ -153,12 +160,21 @@ def _reversed_lines(path: Path) -> Export:
 def _reversed(path: Path) -> Export:
     if path.stat().st_size > MAX_BYTES:
         return Export(damage="is newest first, and too large to be turned over; export it oldest first")
-    return Export(_lines_of(path)[::-1])
+    return _of_lines(_lines_of(path)[::-1])
 
 
-def _lines_of(path: Path) -> list[str]:
+def _of_lines(lines: Sequence[tuple[int, str]]) -> Export:
+    return Export([line for _, line in lines], numbers=[number for number, _ in lines])
+
+
+def _lines_of(path: Path) -> list[tuple[int, str]]:
+    """Return number and text of each line that is not blank."""
     with path.open("rb") as file:
-        return [line.decode("utf-8", "replace").rstrip("\n") for line in file if line.strip()]
+        return [
+            (number, line.decode("utf-8", "replace").rstrip("\n"))
+            for number, line in enumerate(file, 1)
+            if line.strip()
+        ]
 
 
 def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> list[SourceRows]:
@@ -172,22 +188,23 @@ def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> l
         return log_reader.read(source._replace(path=path), matcher)
 
 
-def _entries(path: Path) -> list[Entry] | None:
-    """Return the entries of a JSON array, or None if it is malformed."""
+def _entries(path: Path) -> tuple[list[Entry], Sequence[int]]:
+    """Return the entries of a JSON array, none if it is malformed, and the lines where they begin."""
     try:
         data = path.read_bytes()
         whole = None if is_too_dense(data) else json.loads(data)
     except (ValueError, RecursionError):
-        return None
+        return [], ()
     if isinstance(whole, dict) and isinstance(whole.get("data"), dict):
-        return list(_of_loki(whole["data"].get("result"))) or None
+        return list(_of_loki(whole["data"].get("result"))), ()
     if isinstance(whole, dict) and isinstance(whole.get("hits"), dict):
         whole = whole["hits"].get("hits")
     if isinstance(whole, dict) and isinstance(whole.get("results"), list):
-        return list(_of_insights(whole["results"])) or None
+        return list(_of_insights(whole["results"])), ()
     lists = [whole.get(key) for key in _LIST_KEYS] if isinstance(whole, dict) else [whole]
     found = next((each for each in lists if isinstance(each, list)), [])
-    return [unwrapped(entry) for entry in found if isinstance(entry, dict)] or None
+    entries = [unwrapped(entry) for entry in found if isinstance(entry, dict)]
+    return entries, lines_of_elements(data, len(entries))
 
 
 def _of_loki(streams: object) -> Iterator[Entry]:
@@ -226,8 +243,11 @@ def _documents(path: Path) -> list[Entry] | None:
     return [entry for entry in documents if isinstance(entry, dict)] or None
 
 
-def _csv_rows(path: Path) -> list[Entry]:
-    """Return the rows of a CSV file as entries; none unless its header names a message and a time."""
+def _csv_rows(path: Path) -> list[tuple[int, Entry]]:
+    """Return the rows of a CSV file as entries, each with its first line.
+
+    There are none unless the header names a message and a time.
+    """
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         first = file.readline(_OPENING_BYTES)
         separator = max((each.decode() for each in _SEPARATORS), key=first.count)
@@ -238,8 +258,12 @@ def _csv_rows(path: Path) -> list[Entry]:
         if not is_export or path.stat().st_size > MAX_BYTES:
             return []
         used = {field: at for field, at in columns.items() if at is not None}
-        rows = (row for row in read_rows(file) if len(row) >= len(header))
-        return [{field: row[at] for field, at in used.items()} for row in rows]
+        rows, found, above = read_rows(file), [], 1
+        for row in rows:
+            if len(row) >= len(header):
+                found.append((above + 1, {field: row[at] for field, at in used.items()}))
+            above = 1 + rows.line_num
+        return found
 
 
 def _column(header: Sequence[str], names: Sequence[str]) -> int | None:
@@ -251,20 +275,24 @@ def _column(header: Sequence[str], names: Sequence[str]) -> int | None:
     return next((each.index(name) for name in names for each in (header, last) if name in each), None)
 
 
-def _oldest_first(entries: Sequence[Entry]) -> Export:
-    return Export([json.dumps(entry) for entry in _by_time(entries)])
+def _oldest_first(entries: Sequence[Entry], numbers: Sequence[int] = ()) -> Export:
+    """Return the entries in the order of time; `numbers` has the line where each begins, if known."""
+    order = _order_by_time(entries)
+    known = len({*numbers}) == len(entries)
+    return Export(
+        [json.dumps(entries[at]) for at in order], numbers=[numbers[at] for at in order] if known else ()
+    )
 
 
-def _by_time(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries sorted by time; those of equal time keep the order in which they were printed."""
+def _order_by_time(entries: Sequence[Entry]) -> Sequence[int]:
+    """Return the positions of the entries by time; those of equal time keep the order of printing."""
     times = [entry_time(entry) for entry in entries]
     known = [time for time in times if time is not None]
+    places = range(len(entries))
+    in_turn = places[::-1] if known and known[0] > known[-1] else places
     if len(known) < len(times):
-        return list(reversed(entries)) if known and known[0] > known[-1] else list(entries)
-    paired = list(zip(known, entries, strict=True))
-    if known[0] > known[-1]:
-        paired.reverse()
-    return [entry for _, entry in sorted(paired, key=lambda pair: pair[0])]
+        return in_turn
+    return sorted(in_turn, key=known.__getitem__)
 
 
 def _first_and_last_time(path: Path) -> tuple[float | None, float | None]:
