@@ -190,7 +190,7 @@ def test_a_guessed_culprit_is_told_and_never_certain(named: bool, tmp_path: Path
     assert finding["confidence"] == document["confidence"]
     assert (document["confidence"] > 0.85) is named
     for text in (explain(document), terminal(document, colour=False, width=200)):
-        assert ("omega.log; index guessed by the order of the files" in text) is not named
+        assert ("omega.log; index guessed by what the logs say" in text) is not named
 
 
 @pytest.mark.recordings
