@@ -73,7 +73,7 @@ class Export(NamedTuple):
 
     lines: Sequence[str] | None = None
     damage: str = ""
-    """Why the export is read unsorted, line by line; empty if it is not."""
+    """What is wrong with the file, so that it is read line by line or not whole; empty if nothing is."""
     skip: str = ""
     """Why the export cannot be read; empty if it can."""
     numbers: Sequence[int] = ()
@@ -88,13 +88,14 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
 
     """
     export = entries_of(source.path)
-    if export.lines is not None:
-        return _read_reordered(source, matcher, export.lines)
     if export.skip:
         output = SourceRows(source)
         output.skip(export.skip)
         return [output]
-    outputs = log_reader.read(source, matcher, scan)
+    if export.lines is None:
+        outputs = log_reader.read(source, matcher, scan)
+    else:
+        outputs = _read_reordered(source, matcher, export.lines)
     if export.damage:
         outputs[0].add_damage(export.damage)
     return outputs
@@ -132,12 +133,15 @@ def entries_of(path: Path) -> Export:
 def _of_document(path: Path, opening: bytes) -> Export | None:
     """Return the lines of the logs in a document, as entries if it names writers; None if it has no logs."""
     try:
-        found = logs_in(path, opening)
+        found, damage = logs_in(path, opening)
     except NoLogsError as error:
         return Export(skip=str(error))
+    if not found:
+        return Export(damage=damage) if damage else None
     if not any(line.stream for line in found):
-        return Export([line.text for line in found]) if found else None
-    return Export([json.dumps({"message": line.text, "logStreamName": line.stream}) for line in found])
+        return Export([line.text for line in found], damage)
+    entries = ({"message": line.text, "logStreamName": line.stream} for line in found)
+    return Export([json.dumps(entry) for entry in entries], damage)
 
 
 def _array(path: Path) -> Export:

@@ -88,3 +88,18 @@ def test_text_that_yaml_refuses_is_read(tables_of: TablesOf) -> None:
     text = "worker-0:\n- step: 3\n- \x1b[1mstep\x1b[0m 4 loss 0.5\n- 'step 5 loss 0.4\x08\x08'\n"
     tables = tables_of({"worker-0.log": text})
     assert {4, 5} <= {*tables["scalars"].filter(tag="step")["step"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (FILES["names and lists of lines"][1][:-30] + "\n", "JSON that is broken, read as lines"),
+        (FILES["YAML, lists"][1] + "- 'step 9 \ud800'\n", "holds bytes that are no UTF-8"),
+        ('{"time": "2026-11-21T03:57:01Z", "step": 1}\n{"time": "2026-11-21T03:57:02Z", "step": 2}\n', ""),
+    ],
+    ids=["cut", "other bytes", "an object a line"],
+)
+def test_what_is_wrong_with_a_document_is_said(text: str, what: str, tmp_path: Path) -> None:
+    """As of any other file; a log with an object a line is no broken document."""
+    (tmp_path / "worker-1.log").write_bytes(text.encode("utf-8", "surrogatepass"))
+    assert entries_of(tmp_path / "worker-1.log").damage == what

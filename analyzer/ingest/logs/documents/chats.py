@@ -1,26 +1,25 @@
 """Exports of chats, Slack's and Discord's, in which somebody posted logs: the lines of their messages."""
 
-import json
 from collections.abc import Iterator, Sequence
 from html import unescape
 from typing import Any
 
 from analyzer.ingest.logs.collectors.headings import stream_below
-from analyzer.ingest.logs.documents import TextLine
-from analyzer.ingest.reader_output import is_too_dense
+from analyzer.ingest.logs.documents import TextLine, parsed_json
 
 _FENCE = "```"
 
 
-def read(data: bytes) -> Sequence[TextLine]:
+def read(text: str) -> Sequence[TextLine]:
     """Return the lines of all messages, oldest first; if some have blocks of code, only those of the blocks.
 
     What stands before a block names the writer of its lines, as in `worker 1:`.
+
+    Raises:
+        BrokenError: the text breaks off.
+
     """
-    try:
-        whole = None if is_too_dense(data) else json.loads(data)
-    except (ValueError, RecursionError):
-        return ()
+    whole = parsed_json(text)
     messages = whole.get("messages") if isinstance(whole, dict) else whole
     known = [each for each in messages or () if isinstance(each, dict)]
     texts = [_text(each) for each in sorted(known, key=_time)]

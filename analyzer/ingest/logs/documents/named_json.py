@@ -1,12 +1,10 @@
 """JSON with whole logs: an object from names to lines or a text, or a list of either."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from analyzer.ingest.logs.documents import TextLine
+from analyzer.ingest.logs.documents import TextLine, parsed_json
 from analyzer.ingest.logs.prefixes import head
-from analyzer.ingest.reader_output import is_too_dense
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 from analyzer.model.traceback_format import starts_traceback
@@ -18,13 +16,14 @@ _MAX_DEPTH = 2
 _NO_YEAR = 1970
 
 
-def read(data: bytes) -> Sequence[TextLine]:
-    """Return the lines of the logs in a JSON text; none if nothing in it is like a log."""
-    try:
-        whole = None if is_too_dense(data) else json.loads(data)
-    except (ValueError, RecursionError):
-        return ()
-    return lines_of(whole)
+def read(text: str) -> Sequence[TextLine]:
+    """Return the lines of the logs in a JSON text; none if nothing in it is like a log.
+
+    Raises:
+        BrokenError: the text breaks off.
+
+    """
+    return lines_of(parsed_json(text))
 
 
 def lines_of(value: object) -> Sequence[TextLine]:

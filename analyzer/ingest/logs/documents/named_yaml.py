@@ -10,7 +10,7 @@ from analyzer.ingest.logs.documents.named_json import lines_of
 if TYPE_CHECKING:
     import yaml
 
-_MAX_BYTES = 4 << 20
+_MAX_CHARS = 4 << 20
 """YAML is read about 50 times slower than JSON."""
 _MAX_EVENTS = 200_000
 """Limit on lines, names and brackets, each of which takes a kilobyte while it is parsed."""
@@ -21,16 +21,16 @@ _HIDDEN = {code: 0xE000 + code for code in (*range(9), 11, 12, *range(14, 32), 1
 _SHOWN = {hidden: code for code, hidden in _HIDDEN.items()}
 
 
-def read(data: bytes) -> Sequence[TextLine]:
+def read(text: str) -> Sequence[TextLine]:
     """Return the lines of the logs in a YAML document; none if it has aliases, which can multiply it.
 
     A line that is a mapping to YAML, as `step: 3`, is taken as it is written.
     """
     import yaml
 
-    if len(data) > _MAX_BYTES:
+    if len(text) > _MAX_CHARS:
         return ()
-    text = data.decode("utf-8", "replace").translate(_HIDDEN)
+    text = text.translate(_HIDDEN)
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         events = enumerate(islice(yaml.parse(text, loader), _MAX_EVENTS + 1))

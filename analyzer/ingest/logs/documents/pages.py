@@ -1,74 +1,58 @@
-"""HTML pages of logs, as consoles of CI servers save them: the lines of what is preformatted."""
+"""HTML pages of logs, as consoles of CI servers save them: the lines of what is preformatted.
 
-from collections.abc import Sequence
-from html.parser import HTMLParser
+Python's parser of HTML takes time that grows with the square of a damaged page; tags are enough here.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from html import unescape
 
 from analyzer.ingest.logs.collectors.headings import stream_below
 from analyzer.ingest.logs.documents import NoLogsError, TextLine
 
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]{0,20})(?![\w-])[^<>]{0,2000}>")
 _HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6", "summary"})
+_INSIDE = frozenset({*_HEADINGS, "a", "pre"})
+"""Elements whose text counts, or is told from the text around it."""
 
 
-def read(data: bytes) -> Sequence[TextLine]:
+def read(text: str) -> Sequence[TextLine]:
     """Return the lines of all `pre` elements; a heading above one that names a task names their writer.
 
     Raises:
         NoLogsError: there is no such element.
 
     """
-    page = _Page()
-    page.feed(data.decode("utf-8", "replace"))
-    page.close()
-    if not page.lines:
+    stream, lines = "", list[TextLine]()
+    for element, content in _texts(text):
+        if element in _HEADINGS:
+            stream = stream_below(f"[{content.strip().rstrip(':')}]") or stream
+        elif content.strip():
+            lines += (TextLine(stream, line) for line in content.strip("\n").split("\n"))
+    if not lines:
         raise NoLogsError("an HTML page without preformatted text; save the log as text")
-    return page.lines
+    return lines
 
 
-class _Page(HTMLParser):
-    """Collects the lines of preformatted text, without numbers of lines that are links."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[TextLine] = []
-        self._stream, self._heading, self._text = "", "", ""
-        self._open: list[str] = []
-        """Elements around the present place that matter: headings, links, `pre`."""
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        """Note what begins."""
-        del attrs
-        if tag == "br" and "pre" in self._open:
-            self._text += "\n"
-        if tag in _HEADINGS:
-            self._heading = ""
-        if tag in {*_HEADINGS, "a", "pre"}:
-            self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        """Add the lines of preformatted text that ends, and take the name from a heading that ends."""
-        if tag not in self._open:
-            return
-        while self._open.pop() != tag:
-            pass
-        if tag in _HEADINGS:
-            self._stream = stream_below(f"[{self._heading.strip().rstrip(':')}]") or self._stream
-        if tag == "pre":
-            self._end_text()
-
-    def handle_data(self, data: str) -> None:
-        """Add text to the heading or to the preformatted text that it belongs to."""
-        inside = self._open[-1] if self._open else ""
-        if inside in _HEADINGS:
-            self._heading += data
-        elif "pre" in self._open and not (inside == "a" and data.strip().isdigit()):
-            self._text += data
-
-    def close(self) -> None:
-        """End the text of a page that was cut."""
-        super().close()
-        self._end_text()
-
-    def _end_text(self) -> None:
-        lines = self._text.strip("\n").split("\n") if self._text.strip() else ()
-        self.lines += (TextLine(self._stream, line) for line in lines)
-        self._text = ""
+def _texts(page: str) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each heading and `pre` element, without numbers of lines that are links."""
+    around: list[str] = []
+    parts: list[str] = []
+    at = 0
+    for tag in _TAG.finditer(page):
+        text, at = page[at : tag.start()], tag.end()
+        if around and not (around[-1] == "a" and text.strip().isdigit()):
+            parts.append(text)
+        name = tag["name"].lower()
+        if name == "br":
+            parts.append("\n")
+        elif name in _INSIDE and not tag["end"]:
+            parts = parts if name == "a" else []
+            around.append(name)
+        elif name in around:
+            while around.pop() != name:
+                pass
+            if name != "a":
+                yield name, unescape("".join(parts))
+    if "pre" in around:
+        yield "pre", unescape("".join([*parts, page[at:]]))
