@@ -67,14 +67,14 @@ def entry_lines(run: RunDir, names: Collection[str]) -> dict[str, Sequence[int]]
     There is none if several entries may share a line, or the lines are unknown.
     """
     files = {source.name: source for source in run.sources}
-    found: dict[str, Sequence[int]] = {}
-    for name in names:
-        source = files.get(name) or files.get(name.rpartition("#")[0])
-        if source and source.kind is Kind.LOG and not source.skip:
-            with suppress(OSError):  # ingest reports unreadable files
-                export = entries_of(source.path)
-                found |= {name: export.numbers} if export.lines is not None else {}
-    return found
+    owner = {name: files.get(name) or files.get(name.rpartition("#")[0]) for name in names}
+    logs = {each.name: each for each in owner.values() if each and each.kind is Kind.LOG and not each.skip}
+    exports: dict[str, Sequence[int]] = {}
+    for source in logs.values():
+        with suppress(OSError):  # ingest reports unreadable files
+            export = entries_of(source.path)
+            exports |= {source.name: export.numbers} if export.lines is not None else {}
+    return {name: exports[file.name] for name, file in owner.items() if file and file.name in exports}
 
 
 def _streams_near(path: Path, numbers: set[int], budget: Budget) -> list[Stream]:
