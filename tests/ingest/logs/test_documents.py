@@ -62,6 +62,7 @@ def test_each_writer_has_its_lines(given: tuple[str, str], tables_of: TablesOf) 
     ("name", "text"),
     [
         ("settings.json", '{"name": "bert", "epochs": 3, "hosts": ["gpu21", "gpu22"]}'),
+        ("cluster.json", '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}'),
         ("notes.json", '{"license": "first line\\nsecond line"}'),
         ("values.yaml", "resources:\n  limits:\n    cpu: 4\n"),
         ("curve.html", "<html><body><pre>1 2 3</pre></body></html>"),

@@ -1,7 +1,6 @@
 """JSON with whole logs: an object from names to lines or a text, or a list of either."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 
 from analyzer.ingest.logs.documents import TextLine, parsed_json
 from analyzer.ingest.logs.prefixes import head
@@ -27,10 +26,15 @@ def read(text: str) -> Sequence[TextLine]:
 
 
 def lines_of(value: object) -> Sequence[TextLine]:
-    """Return the lines of the logs in a parsed value, if a name is of a task or a line as in a log."""
+    """Return the lines of the logs in a parsed value, if a line is as in a log, or a name is of a task.
+
+    Below such a name, a line of several words is enough; TF_CONFIG has addresses there.
+    """
     found = list(_lines(value, _MAX_DEPTH))
     named = any(worker_of(stream, Kind.OTHER) for stream in {line.stream for line in found})
-    return found if named or any(map(_is_of_log, islice(found, _CHECKED_LINES))) else ()
+    checked = found[:_CHECKED_LINES]
+    is_log = any(map(_is_of_log, checked)) or (named and any(" " in line.text.strip() for line in checked))
+    return found if is_log else ()
 
 
 def _lines(value: object, depth: int) -> Iterator[TextLine]:
