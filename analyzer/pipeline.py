@@ -43,11 +43,14 @@ def analyze(
     tables = load_tables(run, pack, options)
     baseline = _baseline(options, pack)
 
+    from analyzer.diagnose.places import number_by_file, quoted_sources
     from analyzer.diagnose.provenance import command_line
+    from analyzer.ingest.raw_lines import entry_lines
     from analyzer.redact import redact
 
     command = command_line(run.name, paths, options, pack.directories, baseline and baseline.name)
     document = diagnose_tables(run.name, tables, pack, baseline, command).document
+    number_by_file(document, entry_lines(run, quoted_sources(document)))
     made = document["made_with"]
     made["versions"] = {**made["versions"], **reader_versions(run)}
     if options.xprof_seconds:

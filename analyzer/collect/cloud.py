@@ -23,6 +23,7 @@ def collect_vertex(commands: Commands, job: str, scope: Sequence[str]) -> None:
         "cloud-logging.json", "gcloud", "logging", "read", condition, *project,
         "--freshness=30d", "--order=asc", "--format=json",
     )  # fmt: skip
+    commands.state_platform("vertex")
 
 
 def collect_sagemaker(commands: Commands, job: str, scope: Sequence[str]) -> None:
@@ -42,3 +43,4 @@ def collect_sagemaker(commands: Commands, job: str, scope: Sequence[str]) -> Non
     if events := (answer or {}).get("events"):
         lines = [json.dumps(each, ensure_ascii=False) + "\n" for each in events]
         commands.write("cloudwatch.jsonl", "".join(lines))
+    commands.state_platform("sagemaker")

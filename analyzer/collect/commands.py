@@ -6,10 +6,11 @@ import re
 import shlex
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 from analyzer.model.source_kinds import Kind, kind_by_name
@@ -25,6 +26,8 @@ NOT_COLLECTED = "not_collected.txt"
 """The file of a run that lists logs that could not be stored, a line each: name, tab, error message."""
 COLLECTED_AT = "collected_at.txt"
 """The file of a run that states when the collection began and ended, by the clock of this machine."""
+COLLECTED_FROM = "collected_from.txt"
+"""The file of a run that names where it is from, for places whose other files do not tell it."""
 _WITH_LOGS = (Kind.LOG, Kind.OTHER)
 
 
@@ -138,6 +141,14 @@ class Commands:
         path.write_text("".join(f"{name}\t{error}\n" for name, error in self.lost.items()), encoding="utf-8")
         return path
 
+    def state_platform(self, name: str, hosts: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Store where the run is from, such as `ssh`, and directory → host, unless nothing was stored."""
+        if self.saved:
+            lines = [name, *(f"{folder}\t{host}" for folder, host in hosts.items())]
+            (self.folder / COLLECTED_FROM).write_text(
+                "".join(f"{line}\n" for line in lines), encoding="utf-8"
+            )
+
     def _report(self, wanted: str, outcome: Outcome) -> None:
         """Report a command's outcome; put its error in `lost` if it failed to store a file of logs."""
         if outcome.error and kind_by_name(wanted.lower()) in _WITH_LOGS and not is_kernel_log(wanted):
@@ -203,6 +214,9 @@ class DryRun(Commands):
 
     def list_lost(self) -> None:
         """Do nothing: what is missing is reported when it is asked for."""
+
+    def state_platform(self, name: str, hosts: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Do nothing: the commands tell it."""
 
     def write(self, file: str, text: str) -> None:
         """Report the file."""

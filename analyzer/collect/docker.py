@@ -28,6 +28,7 @@ def collect(commands: Commands, name: str) -> None:
         commands.write_json(f"describe-{name}.json", masked(each))
         if value := variable(each["Config"].get("Env") or (), "TF_CONFIG"):
             commands.write(f"tf_config-{name}.json", value + "\n")
+    commands.state_platform("docker")
 
 
 def _containers(commands: Commands, condition: str) -> list[Json]:

@@ -32,6 +32,7 @@ def collect(commands: Commands, hosts: Sequence[str], paths: Sequence[str]) -> N
         remote = ("ssh", *_OPTIONS, host)
         commands.save(f"{folder}/df.txt", *remote, f"df -h {shlex.join(paths)}")
         commands.save(f"{folder}/kernel.log", *remote, "dmesg --time-format=iso")
+    commands.state_platform("ssh", {folder_of(host): host.rpartition("@")[2] for host in hosts})
 
 
 def folder_of(host: str) -> str:

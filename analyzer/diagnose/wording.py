@@ -19,8 +19,7 @@ def wording() -> Mapping[str, Any]:
 
 def how_it_ended(life: Mapping[str, Any]) -> str:
     """Describe how a worker ended, e.g. `was ended by a signal (SIGKILL)`."""
-    goes_on = life["ended"] == "running" and not life.get("sure", True)
-    text: str = wording()["ends"]["goes_on" if goes_on else life["ended"]]
+    text: str = wording()["ends"][_way_of_ending(life)]
     if life["signal"]:
         text += f" ({life['signal_name']})"
     elif life["exit_code"] is not None and life["ended"] != "finished":
@@ -34,6 +33,13 @@ def ended_on_its_own(life: Mapping[str, Any]) -> bool:
         return False
     left = life["ended"] == "exited" and (life["exit_code"] or 0) > 0
     return left or life["ended"] == "exception" or (life["ended"] == "signal" and life["signal"] != _SIGTERM)
+
+
+def _way_of_ending(life: Mapping[str, Any]) -> str:
+    """Return the key of the words for an end: a running worker may be gone, and no plan may be known."""
+    if life["ended"] == "running" and not life.get("sure", True):
+        return "goes_on"
+    return "exited_unplanned" if life["ended"] == "exited" and not life.get("plan_known") else life["ended"]
 
 
 def end_of(life: Mapping[str, Any], part: str, cause: str | None = None) -> str:

@@ -13,6 +13,7 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from analyzer.discover.actions_logs import as_jobs
 from analyzer.discover.binary_files import is_binary
 from analyzer.discover.own_reports import is_own_report, reporting_tool
 from analyzer.model.budget import Budget, Limits
@@ -73,7 +74,7 @@ def discover(
     unpacked = Path(scratch.name if scratch else ".")
     alone = len(plain) == 1
     expanded = (_expand_archive(source, unpacked, budget, alone=alone) for source in plain.values())
-    sources = list(chain.from_iterable(expanded))
+    sources = list(as_jobs(list(chain.from_iterable(expanded))))
     if not sources:
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
     if readers:
@@ -227,7 +228,7 @@ def _source(path: Path, name: str) -> Source:
 
 def _is_own_report(path: Path, name: str, kind: Kind) -> bool:
     """Return True if the tool wrote the file; of those named as logs, only some suffixes are looked into."""
-    may_be = kind is Kind.OTHER or name.lower().endswith((".txt", ".jsonl"))
+    may_be = kind is Kind.OTHER or name.lower().endswith((".txt", ".jsonl", ".html", ".htm"))
     return is_own_report(name, _opening_of(path) if may_be else b"")
 
 

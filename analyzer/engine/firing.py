@@ -10,7 +10,7 @@ from analyzer.engine.roster import Roster, blamed
 from analyzer.engine.rule_types import Rule, Signal
 from analyzer.engine.select import Row, RowsByWorker
 from analyzer.engine.truth import rows_of_scope
-from analyzer.model.findings import LEVELS, Evidence, Finding, Outcome, Role, Step, level
+from analyzer.model.findings import LEVELS, Action, Evidence, Finding, Outcome, Role, Step, level
 from analyzer.model.task_names import listed
 
 MAX_EVIDENCE = 4
@@ -51,7 +51,14 @@ class Firing(NamedTuple):
             collect=tuple(fill(text, values) for text in rule.collect if is_known(text, values)),
             next=tuple(_step(step, values) for step in rule.next if is_known(step.text, values)),
             evidence=tuple(dict.fromkeys(self._evidence(values))),
-        )
+        )._replace(action=self._action())
+
+    def _action(self) -> Action:
+        """Return the rule's action, without its condition if a signal rules that out for all subjects."""
+        action = self.rule.action
+        excluding = action.ruled_out_by
+        is_excluded = excluding and all(self.truths[subject][excluding] for subject in self.subjects)
+        return action._replace(unless="") if is_excluded else action
 
     def _values(self) -> dict[str, Mapping[str, object] | str]:
         """Return placeholder → value; columns of signals and of `life` are those of the first subject.

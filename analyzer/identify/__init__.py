@@ -11,7 +11,7 @@ import polars as pl
 
 from analyzer.identify.attempts import Attempts, attempts, counts_from_zero, event_file_attempts
 from analyzer.identify.exit_codes import with_named_exit_codes
-from analyzer.identify.nodes import with_workers_on_nodes
+from analyzer.identify.nodes import with_hosts_of_directories, with_workers_on_nodes
 from analyzer.identify.recorded_attempts import (
     Recording,
     claims_of_further,
@@ -50,7 +50,7 @@ def identify(read: Tables, messages: Messages) -> Tables:
         **read,
         **placed,
         "sources": _sources(read["sources"], own, when),
-        "facts": with_workers_on_nodes(with_releases(facts, own), stated),
+        "facts": with_workers_on_nodes(with_hosts_of_directories(with_releases(facts, own), own), stated),
         "damage": joined("damage", [read["damage"], frame("damage", unparted)]),
     }
 

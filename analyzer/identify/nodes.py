@@ -1,15 +1,63 @@
-"""Assigns the problems of nodes to the workers that ran on them."""
+"""Finds the hosts of workers by the directories of their logs, and assigns problems of nodes to workers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 
 import polars as pl
 
 from analyzer.identify.claims import stated_clusters, task_addresses
-from analyzer.identify.statements import Statements
+from analyzer.identify.statements import NamedSource, Statements
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import attempt_of, is_kernel_log, worker_of
+from analyzer.tables.builders import frame, joined
+from analyzer.tables.grouping import grouped
 
 _PROBLEM = pl.col("key") == "node_problem"
 _SHORT_NAME = r"^(\d+(?:\.\d+){3}|[^\s.:]+)"
 """Regex for a node's name without its domain, or its IPv4 address."""
+
+
+def with_hosts_of_directories(facts: pl.DataFrame, sources: Sequence[NamedSource]) -> pl.DataFrame:
+    """Return the facts with a `host` of each worker whose logs lie in the directory of a host and state none.
+
+    Such directories are those that `mwms-collect` lists, or else those with the kernel log of a host.
+    """
+    listed = facts.filter(pl.col("key") == "folder_host")["value"].to_list()
+    hosts = dict(row.split("\t", 1) for row in listed) or _directories_with_kernel_logs(sources)
+    known = {*facts.filter(pl.col("key") == "host")["worker"]}
+    places = (
+        (source.worker, (hosts[folder], source.name))
+        for source in sources
+        if source.is_log and source.worker and source.worker not in known and not is_kernel_log(source.name)
+        for folder in map(str, PurePosixPath(source.name).parents)
+        if folder in hosts
+    )
+    found = {worker: dict(on) for worker, on in grouped(places).items()}
+    rows = [
+        {"worker": worker, "attempt": 1, "key": "host", "value": host, "source": source}
+        for worker, on in found.items()
+        if len(on) == 1
+        for host, source in on.items()
+    ]
+    return joined("facts", [facts, frame("facts", rows)]) if rows else facts
+
+
+def _directories_with_kernel_logs(sources: Sequence[NamedSource]) -> Mapping[str, str]:
+    """Return directory → its name for those with logs and the kernel log of a host, and those beside them.
+
+    One directory alone, or with the number of a task or an attempt, need not be named after a host.
+    """
+    kernel = {PurePosixPath(each.name).parent for each in sources if is_kernel_log(each.name)}
+    logs = {
+        PurePosixPath(each.name).parent for each in sources if each.is_log and not is_kernel_log(each.name)
+    }
+    around = {folder.parent for folder in kernel & logs if folder.name}
+    beside = {folder for folder in logs if folder.parent in around and _may_be_host(folder.name)}
+    return {str(folder): folder.name for folder in beside} if len(beside) > 1 else {}
+
+
+def _may_be_host(name: str) -> bool:
+    return any(map(str.isalpha, name)) and worker_of(name, Kind.OTHER) is None and attempt_of(name) is None
 
 
 def with_workers_on_nodes(facts: pl.DataFrame, stated: Statements) -> pl.DataFrame:

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice, pairwise
 
 import polars as pl
 
 from analyzer.identify.statements import Statement, Statements
-from analyzer.model.messages import Messages
+from analyzer.model.messages import Messages, Wording
 from analyzer.model.task_names import task_of, tasks_in
 
 _LOSSES = ("heartbeat", "down", "transport")
@@ -54,13 +55,19 @@ class RemoteTasks:
         stating, literals = self._messages.stating, self._messages.literals
         lost = [re.compile(each.expression) for how in _LOSSES for each in stating("peer", how)]
         called = [re.compile(each.expression) for each in stating("remote_target")]
+        ended = self._messages.wording("peer_gone")
         words = [*literals("peer"), *literals("remote_target")]
         naming = self._records.filter(pl.col("text").str.contains_any(words))
         found: dict[str, set[str]] = {}
         for source, text in naming.select("source", "text").iter_rows():
             # A collector may have dropped the line below, which says what became of the call.
             leads = any(fact.key in OF_THE_LEADER for fact in self._stated.get(source, ()))
-            found.setdefault(source, set()).update(_lost(text, lost), _called(f"{text}\n", called, leads))
+            tasks = (
+                _lost(text, lost),
+                _called(f"{text}\n", called, leads),
+                _gone(f"{text}\n", called, ended),
+            )
+            found.setdefault(source, set()).update(*tasks)
         return found
 
 
@@ -82,6 +89,17 @@ def _called(text: str, wording: Iterable[re.Pattern[str]], leads: bool) -> Itera
         for match in [*pattern.finditer(text)][-1:]:
             if not (leads and str(match.groupdict().get("method")).startswith("CoordinationService")):
                 yield task_of(match)
+
+
+def _gone(text: str, wording: Iterable[re.Pattern[str]], ended: Wording) -> Iterator[str]:
+    """Yield the first of the targets that a status names, if its process ended: no log that goes on is its.
+
+    It is that of the innermost call, whose status other tasks passed on.
+    """
+    targets = sorted((match for pattern in wording for match in pattern.finditer(text)), key=re.Match.start)
+    for first, second in islice(pairwise(targets), 1):
+        if ended.is_in(text[first.end() : second.start()]):
+            yield task_of(first)
 
 
 def _awaited(facts: Sequence[Statement]) -> set[str]:

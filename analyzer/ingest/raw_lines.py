@@ -1,6 +1,6 @@
 """Reads log lines that the tables lack: those at given numbers, or all of them as templates."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -13,7 +13,7 @@ from analyzer.ingest.logs.collectors.streams import (
     is_heading,
     split_streams,
 )
-from analyzer.ingest.logs.exports import entries_of
+from analyzer.ingest.logs.exports import Export, entries_of
 from analyzer.ingest.logs.markdown import LARGEST_PASTE, style_of_paste, unmarked
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import split_into_blocks
@@ -49,27 +49,52 @@ def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int], bud
     if source.skip:
         return source.skip
     try:
-        found = _streams_near(source.path, numbers, budget)
+        export = _export(source)
+        entries = {line: entry for entry, line in enumerate(export.numbers, 1)}
+        numbers = {entries[line] for line in numbers if line in entries} if entries else numbers
+        found = _streams_near(source.path, export, numbers, budget)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     key = name.removeprefix(f"{source.name}#") if name != source.name else None
     wanted = [text for each in found if key in {None, each.key} for text in each.lines if text[0] in numbers]
-    return grouped((line.number, line.text) for line in lines(wanted))
+    by_number = grouped((line.number, line.text) for line in lines(wanted))
+    return {export.numbers[entry - 1]: texts for entry, texts in by_number.items()} if entries else by_number
 
 
-def _streams_near(path: Path, numbers: set[int], budget: Budget) -> list[Stream]:
+def entry_lines(run: RunDir, names: Collection[str]) -> dict[str, Sequence[int]]:
+    """Return source → the line of the file where each of its entries begins, for those that are exports.
+
+    There is none if several entries may share a line, or the lines are unknown.
+    """
+    files = {source.name: source for source in run.sources}
+    owner = {name: files.get(name) or files.get(name.rpartition("#")[0]) for name in names}
+    logs = {each.name: each for each in owner.values() if each and each.kind is Kind.LOG and not each.skip}
+    exports: dict[str, Sequence[int]] = {}
+    for source in logs.values():
+        with suppress(OSError):  # ingest reports unreadable files
+            export = entries_of(source.path)
+            exports |= {source.name: export.numbers} if export.lines is not None else {}
+    return {name: exports[file.name] for name, file in owner.items() if file and file.name in exports}
+
+
+def _export(source: Source) -> Export:
+    """Return the entries of a log that is an export; other kinds of files are read as they are."""
+    return entries_of(source.path) if source.kind is Kind.LOG else Export()
+
+
+def _streams_near(path: Path, export: Export, numbers: set[int], budget: Budget) -> list[Stream]:
     """Split the requested lines, with possible continuation lines, into streams by writer."""
-    style, blocks = _blocks(path, budget)
+    style, blocks = _blocks(path, export, budget)
     near = {number + more for number in numbers for more in range(_CONTINUATION_LINES)}
     return split_streams(list(_numbered(blocks, near, style)), style)
 
 
-def _blocks(path: Path, budget: Budget) -> tuple[Style | None, Iterator[bytes]]:
+def _blocks(path: Path, export: Export, budget: Budget) -> tuple[Style | None, Iterator[bytes]]:
     """Return the collector style of a log and its text in blocks, as the log reader sees them.
 
     An export has one entry per line; a paste has the lines that its programs printed, and is one block.
     """
-    entries = entries_of(path).lines
+    entries = export.lines
     encoded = (f"{entry}\n".encode(errors="replace") for entry in entries or ())
     blocks = split_into_blocks(Utf8(Chunks(path, budget)) if entries is None else encoded)
     first = b""
@@ -106,7 +131,7 @@ def line_templates(run: RunDir) -> frozenset[str]:
 
 def _all_lines(source: Source, budget: Budget) -> Iterator[str]:
     with suppress(OSError):  # ingest reports unreadable files in the tables of the same run
-        (style, blocks), read = _blocks(source.path, budget), 0
+        (style, blocks), read = _blocks(source.path, _export(source), budget), 0
         for block in blocks:
             for stream in split_streams(list(enumerate(_text(block).split("\n"))), style):
                 yield from (line.text for line in lines(stream.lines))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from analyzer.model.placeholders import short_ids
+from analyzer.model.traceback_format import names_error
 
 Json = Mapping[str, Any]
 _NO_READER = "no reader for this kind of file"
@@ -29,30 +30,50 @@ def leading_evidence(diagnosis: Json, limit: int) -> list[Json]:
 
 
 def unique_evidence(evidence: Sequence[Json]) -> list[Json]:
-    """Return the evidence without repetitions: the same line, or the same statement and words in one file."""
+    """Return the evidence without repetitions.
+
+    Those are the same line, the same statement and words in one file, or an exception that a chained
+    traceback names again.
+    """
     seen: set[tuple[Any, ...]] = set()
     kept = []
     for place in evidence:
-        keys = _identity_keys(place)
+        keys = identity_keys(place)
         if seen.isdisjoint(keys):
             kept.append(place)
         seen |= keys
     return kept
 
 
-def _identity_keys(place: Json) -> set[tuple[Any, ...]]:
+def identity_keys(place: Json) -> set[tuple[Any, ...]]:
     """Return keys of a piece of evidence; pieces with a common key are duplicates."""
     source, line, kind = place["source"], place["line"], place["kind"]
     if kind == "absence" or line is None:
         return {(kind, source, line, place["worker"], place["says"])}
     marked = tuple(place["excerpt"][start:end] for start, end in place["marks"])
-    return {(source, line)} | ({(source, place["says"], marked)} if place["says"] else set())
+    said = {(source, place["says"], marked)} if place["says"] else set()
+    raised = {(source, "", place["excerpt"])} if names_error(place["excerpt"]) else set()
+    return {(source, line)} | said | raised
 
 
 def location(place: Json) -> str:
-    """Return the location of evidence: `worker-1.log:123`, only the source, or empty without source."""
+    """Return the location of evidence: `worker-1.log:123`, only the source, or empty without source.
+
+    Of an export whose entries share lines, it is `export.json entry 123`.
+    """
     source, line = short_ids(place["source"] or ""), place["line"]
-    return source if line is None or not source else f"{source}:{line}"
+    return source if line is None or not source else f"{source}{before_number(place)}{line}"
+
+
+def file_line(place: Json) -> int | None:
+    """Return the line of the file at which evidence stands; None if there is none, or it is not known."""
+    number: int | None = place["line"]
+    return None if place.get("counts") == "entries" else number
+
+
+def before_number(place: Json) -> str:
+    """Return what stands between the source and the number of a place: a colon if it counts lines."""
+    return " entry " if place.get("counts") == "entries" else ":"
 
 
 def unread_sources(diagnosis: Json) -> list[tuple[str, str]]:

@@ -1,6 +1,5 @@
 """Builds the sentences that renderers share: open questions, differences, notes, missing files."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,8 +9,6 @@ from analyzer.render.sanitize import one_line
 
 _OF_EACH = frozenset({"host", "claims", "server_address"})
 """Keys of facts that have another value on each worker of a healthy job."""
-_EXPORT = re.compile(r"\.(?:json|ndjson|csv|ya?ml)(?:\.(?:gz|zst|xz|bz2))?$", re.IGNORECASE)
-"""Regex for the names of exports of log services."""
 _MAX_CLOCKS = 2
 """Number of shifted clocks up to which each gets its own sentence; more share one."""
 
@@ -154,7 +151,7 @@ def notes(diagnosis: Mapping[str, Any]) -> list[str]:
         if not any(reason.endswith(note) for reason in diagnosis["why"])
     ]
     found += [
-        f"Line numbers of {one_line(name, 80)} count its entries, the oldest first."
+        f"Entries of {one_line(name, 80)} are counted from the oldest: lines do not tell them apart."
         for name in exports(diagnosis)
     ]
     shifted = [each for each in diagnosis.get("clocks", ()) if each["shift"]]
@@ -162,11 +159,9 @@ def notes(diagnosis: Mapping[str, Any]) -> list[str]:
 
 
 def exports(diagnosis: Mapping[str, Any]) -> list[str]:
-    """Return the exports of log services that the findings quote; they are read sorted by time."""
-    logs = {source["name"] for source in diagnosis["sources"] if source["kind"] == "log"}
-    cited = (e["source"] for f in diagnosis["findings"] for e in f["evidence"] if e["line"] is not None)
-    names = (name.partition("#")[0] for name in cited if name in logs)
-    return sorted({name for name in names if _EXPORT.search(name)})
+    """Return the exports of log services of which the findings quote entries by their numbers."""
+    cited = (place for finding in diagnosis["findings"] for place in finding["evidence"])
+    return sorted({place["source"].partition("#")[0] for place in cited if place.get("counts") == "entries"})
 
 
 def _clock(clock: Mapping[str, Any]) -> str:

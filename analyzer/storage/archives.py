@@ -1,7 +1,8 @@
 """Unpacks an archive that holds a run into a scratch directory.
 
-Members are not trusted: nothing is written outside the scratch directory, links and devices are not made,
-and what exceeds the limits is left out with a reason.
+Archives in it are unpacked too, but not the archives in those. Members are not trusted: nothing is written
+outside the scratch directory, links and devices are not made, and what exceeds the limits is left out with a
+reason.
 """
 
 import stat
@@ -44,32 +45,57 @@ class _Entry(NamedTuple):
     open: _Open
 
 
-def unpack(archive: Path, scratch: Path, budget: Budget) -> list[Member]:
-    """Unpack every file of an archive below `scratch`; of a broken archive, the files before the damage.
+class _Allowance:
+    """Bytes and files that an archive, with the archives in it, may still unpack to."""
 
-    Hidden files are left out without mention. A broken member does not affect the others. Damage of
-    the archive itself is reported as a last member without a name.
+    def __init__(self, packed: int) -> None:
+        self.limit = self.bytes = unpacked_limit(packed)
+        self.files = 0
+        """Number of files unpacked so far."""
+
+
+def unpack(archive: Path, scratch: Path, budget: Budget) -> list[Member]:
+    """Unpack every file of an archive below `scratch`, also those of archives that are members of it.
+
+    Of a broken archive, the files before the damage are unpacked. Hidden files are left out without mention.
+    A broken member does not affect the others. Damage of the archive itself is reported as a last member
+    without a name.
     """
+    allowance = _Allowance(archive.stat().st_size)
+    unpacked: list[Member] = []
+    for member in _unpack(archive, archive.name, scratch, budget, allowance):
+        if member.skip or not ARCHIVE_SUFFIX.search(member.name):
+            unpacked.append(member)
+            continue
+        inner = _unpack(member.path, member.name, scratch, budget, allowance, inside=True)
+        unpacked += (each._replace(name=f"{member.name}/{each.name}".rstrip("/")) for each in inner)
+    return unpacked
+
+
+def _unpack(
+    archive: Path, name: str, scratch: Path, budget: Budget, allowance: _Allowance, *, inside: bool = False
+) -> list[Member]:
+    """Unpack the files of one archive, which may be `inside` another one; its name tells its format."""
     members: list[Member] = []
     broken: list[str] = []
-    limit = unpacked_limit(archive.stat().st_size)
     try:
-        for entry in _entries(archive, limit, budget):
+        for entry in _entries(archive, name, allowance.bytes, budget):
             if excess := budget.excess(unpacking=True):
                 broken = broken or [excess]
                 break
-            name = str(PurePosixPath(entry.name))
-            if _is_hidden(name):
+            member = str(PurePosixPath(entry.name))
+            if _is_hidden(member):
                 continue
-            target = scratch / str(len(members))
-            reason = _refuse(name, entry.size, len(members), limit)
-            limit -= 0 if reason else entry.size
+            target = scratch / str(allowance.files)
+            reason = _refuse(member, entry.size, allowance, inside=inside)
+            allowance.files += 1
+            allowance.bytes -= 0 if reason else entry.size
             fault = "" if reason else _copy(entry.open, target, budget)
             if fault and target.exists() and target.stat().st_size:
-                broken.append(f"{name} breaks off: {fault}")
+                broken.append(f"{member} breaks off: {fault}")
                 fault = ""
-            members.append(Member(name, target, reason or (fault and f"cannot be unpacked: {fault}")))
-            if len(members) > MAX_MEMBERS:
+            members.append(Member(member, target, reason or (fault and f"cannot be unpacked: {fault}")))
+            if allowance.files > MAX_MEMBERS:
                 break
     except Exception as error:  # noqa: BLE001 - what Python's libraries raise on rubbish has no common base
         broken.append(budget.excess(unpacking=True) or f"damaged: {error}")
@@ -82,17 +108,18 @@ def _is_hidden(name: str) -> bool:
     return any(part == "__MACOSX" or (part.startswith(".") and part != "..") for part in parts)
 
 
-def _refuse(name: str, size: int, number: int, limit: int) -> str:
+def _refuse(name: str, size: int, allowance: _Allowance, *, inside: bool) -> str:
     """Return why a member is not unpacked; empty if it is."""
     if name.startswith("/") or ".." in PurePosixPath(name).parts:
         return "its name leads out of the archive"
     if size < 0:
         return "no regular file"
-    if ARCHIVE_SUFFIX.search(name):
-        return "an archive inside an archive is not opened; unpack it first"
-    if number >= MAX_MEMBERS:
+    if inside and ARCHIVE_SUFFIX.search(name):
+        return "an archive that lies two archives deep is not opened; unpack it first"
+    if allowance.files >= MAX_MEMBERS:
         return f"the archive holds more than {MAX_MEMBERS} files"
-    return f"the archive unpacks to more than {limit} bytes here" if size > limit else ""
+    too_large = f"the archive unpacks to more than {allowance.limit} bytes here"
+    return too_large if size > allowance.bytes else ""
 
 
 def _copy(open_member: _Open, target: Path, budget: Budget) -> str:
@@ -107,8 +134,8 @@ def _copy(open_member: _Open, target: Path, budget: Budget) -> str:
     return ""
 
 
-def _entries(archive: Path, limit: int, budget: Budget) -> Iterator[_Entry]:
-    is_zip = archive.name.lower().endswith(".zip")
+def _entries(archive: Path, name: str, limit: int, budget: Budget) -> Iterator[_Entry]:
+    is_zip = name.lower().endswith(".zip")
     return _zip_entries(archive) if is_zip else _tar_entries(archive, limit, budget)
 
 

@@ -42,7 +42,7 @@ def test_a_project_is_collected_and_diagnosed(serve: Any, capsys: Any) -> None:
         for kind, end in (("", ".log"), ("describe-", ".json"), ("tf_config-", ".json"))
     ]
     assert sorted(path.name for path in Path("run").iterdir()) == sorted(
-        [*names, "collected_at.txt", "exit_codes.txt"]
+        [*names, "collected_at.txt", "collected_from.txt", "exit_codes.txt"]
     )
     document = analyze("run").document
     assert document["cause"] == "resource.host_oom_killed", "which exit code 137 alone does not tell"

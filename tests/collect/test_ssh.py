@@ -72,6 +72,7 @@ def test_files_of_each_host_are_copied(hosts: Path, capsys: Any) -> None:
             if path.is_file()
         }
         assert stored - {"kernel.log"} == {"worker-0.log", "tb/events.out.tfevents.1", "df.txt"}
+    assert Path("run/collected_from.txt").read_text(encoding="utf-8") == "ssh\ngpu21\tgpu21\ngpu22\tgpu22\n"
 
 
 def test_a_host_that_does_not_answer_is_told(hosts: Path, capsys: Any) -> None:

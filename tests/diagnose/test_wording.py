@@ -52,3 +52,10 @@ def test_the_cause_of_the_verdict_says_how_a_blamed_worker_ended(
 ) -> None:
     """Only where no file records its end, so that no sentence of a report contradicts another."""
     assert end_of({"ended": ended, "exit_code": None, "signal": None}, part, cause) == told
+
+
+@pytest.mark.parametrize(("known", "told"), [(True, "exited before its planned end"), (False, "exited")])
+def test_only_a_known_plan_is_mentioned(known: bool, told: str) -> None:
+    """A script that says neither epochs nor steps may have done all that it was to do."""
+    life = {"ended": "exited", "exit_code": 3, "signal": None, "plan_known": known}
+    assert how_it_ended(life) == f"{told} (exit code 3)"

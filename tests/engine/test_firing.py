@@ -1,5 +1,6 @@
-"""What a rule that fired says of the workers that it does not blame."""
+"""What a rule that fired says of the workers that it does not blame, and of a restart."""
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -42,3 +43,21 @@ def test_a_rule_that_holds_for_every_training_worker_blames_nobody(end: str) -> 
     (rule,) = (each for each in our_rules().rules if each.id == "worker-crashed")
     assert blamed(rule, two, roster) == ((), ())
     assert blamed(rule, two[:1], roster) == (two[:1], ())
+
+
+@pytest.mark.parametrize(("kills", "condition"), [(0, ""), (None, "memory was the reason")])
+def test_a_condition_that_the_files_rule_out_is_no_condition(
+    kills: int | None, condition: str, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """The kernel counts the processes of a control group that it killed for memory."""
+    group = {} if kills is None else {"cgroup": {"memory_events": {"oom_kill": kills}}}
+    at = {"time": 1766400001.0, "monotonic": 5001.0}
+    killed = {"exit_code": None, "signal": {"number": 9, "name": "SIGKILL"}}
+    events = ({"event": "facts", **at, **group}, {"event": "end", **at, **killed, **group})
+    lines = "".join(f"{json.dumps(event)}\n" for event in events)
+    run = make_run({"worker-0/recording.jsonl": lines, "worker-0/stdout.log": "step 3 loss 0.5\n"})
+    found = {each.rule: each for each in match(our_rules(), load_tables(discover([run]), our_rules()))}
+    assert (found["worker-killed"].culprits, found["worker-killed"].action.unless) == (
+        ("worker:0",),
+        condition,
+    )

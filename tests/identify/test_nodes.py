@@ -59,3 +59,22 @@ def test_an_address_names_the_node_unless_specifications_differ(
             {"cluster": {"worker": spec}, "task": {"type": "worker", "index": n}}
         )
     assert problems(tables_of({**given, "scontrol.nodes": down("10.0.0.2")})) == [(worker, "10.0.0.2")]
+
+
+@pytest.mark.parametrize(
+    ("more", "hosts"),
+    [
+        ({"collected_from.txt": "ssh\nnode=1\tnode-1.lab\ngpu22\tgpu22\n"}, {"worker:0": "node-1.lab", "worker:1": "gpu22"}),
+        ({"gpu22/kernel.log": "[Sat Nov 21 02:08:30 2026] usb 1-1: new device\n"}, {"worker:0": "node=1", "worker:1": "gpu22"}),
+        ({"job/kernel.log": "[Sat Nov 21 02:08:30 2026] usb 1-1: new device\n"}, {}),
+        ({}, {}),
+    ],
+    ids=["listed", "with a kernel log", "a kernel log elsewhere", "nothing of a host"],
+)  # fmt: skip
+def test_a_directory_of_a_host_names_the_host_of_its_worker(
+    more: Mapping[str, str], hosts: Mapping[str, str], tables_of: TablesOf
+) -> None:
+    """As `mwms-collect ssh` and people lay them out; other directories may be named after anything."""
+    tables = tables_of({"node=1/worker-0.log": LOG, "gpu22/worker-1.log": LOG, **more})
+    found = tables["facts"].filter(key="host").select("worker", "value")
+    assert dict(found.rows()) == hosts

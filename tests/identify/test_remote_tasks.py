@@ -118,3 +118,21 @@ def test_logs_of_a_ring_are_of_the_tasks_after_those_that_they_called(
     workers = workers_of(make_run({f"{name}.log": passed_on(*own) for name, own in chains.items()}))
     told = {f"{name}.log": f"worker:{task}" for name, task in (found or {}).items()}
     assert (workers == told) is (found is not None)
+
+
+def test_a_log_is_not_of_the_task_whose_end_others_passed_on_to_it(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """The status of a peer's own call names the process that is gone; a log that goes on is not of that."""
+    leads = "I0000 00:00:1795225733.920389 6 coordination_service.cc:221] Initializing CoordinationService\n"
+    passed_on = (
+        f'{LOST.format(2).rstrip()} {{grpc_message:"Socket closed", grpc_status:14}}\n'
+        "Additional GRPC error information from remote target /job:worker/replica:0/task:0 "
+        "while calling /tensorflow.WorkerService/RecvBuf:\n:UNKNOWN:Error received from peer\n"
+    )
+    logs = {"gpu21.log": LINE, "gpu22.log": leads + LINE + LOST.format(2), "gpu23.log": LINE + passed_on}
+    assert workers_of(make_run(logs)) == {
+        "gpu21.log": "worker:2",
+        "gpu22.log": "worker:0",
+        "gpu23.log": "worker:1",
+    }

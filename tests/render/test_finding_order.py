@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from analyzer.render.finding_order import incomplete_sources, leading_evidence
+import pytest
+
+from analyzer.render.finding_order import incomplete_sources, leading_evidence, unique_evidence
 
 
 def finding(rule: str, role: str, *lines: int) -> dict[str, Any]:
@@ -46,3 +48,12 @@ def test_files_read_in_part_come_before_those_left_out() -> None:
         {"name": "d.png", "read": "skipped", "reason": "no reader for this kind of file"},
     ]
     assert [name for name, _ in incomplete_sources({"sources": sources})] == ["c.log", "a.log"]
+
+
+@pytest.mark.parametrize(("line", "kept"), [("KeyError: 'x'", 1), ("step 3 loss nan", 2)])
+def test_an_exception_that_a_chained_traceback_names_again_is_one_piece_of_evidence(
+    line: str, kept: int
+) -> None:
+    """Whatever is said of it; other lines may be there twice for a reason."""
+    evidence = [place | {"excerpt": line} for place in finding("raised", "cause", 73, 104)["evidence"]]
+    assert len(unique_evidence(evidence)) == kept

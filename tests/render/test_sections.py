@@ -331,17 +331,3 @@ def test_consequences_are_no_alternatives(kind: str) -> None:
     assert "A peer was lost (worker:2)" in re.sub(r"<.*?>", "", page)
     if kind != "html":
         assert "What else it could be" not in page
-
-
-def test_what_a_line_number_of_an_export_counts_is_said() -> None:
-    """Its entries are sorted before they are read; a log that several wrote into has lines of its own."""
-    document = load("r101")
-    document = json.loads(json.dumps(document))
-    cited = [e for f in document["findings"] for e in f["evidence"] if e["line"] is not None]
-    for name, noted in (("cloud-logging.json#worker-1", True), ("job.out#1", False), ("a.json.gz", True)):
-        document["sources"][0] |= {"name": name, "kind": "log"}
-        cited[0]["source"] = name
-        told = [note for note in phrasing.notes(document) if "count its entries" in note]
-        assert told == (
-            [f"Line numbers of {name.partition('#')[0]} count its entries, the oldest first."] * noted
-        )

@@ -104,11 +104,28 @@ def test_a_damaged_xz_gives_what_stands_before(tmp_path: Path) -> None:
     assert "run.tar.xz" in found
 
 
-def test_an_archive_inside_an_archive_is_said(tmp_path: Path) -> None:
-    """It is not opened, and the person is told to do so."""
-    inner = zipped(tmp_path / "node-1.zip", {"worker-1.log": LOG})
-    outer = zipped(tmp_path / "run.zip", {"worker-0.log": LOG, "node-1.zip": inner.read_bytes()})
-    assert "archive inside an archive" in sources(outer)["node-1.zip"]
+def test_archives_in_an_archive_are_opened_one_level_deep(tmp_path: Path) -> None:
+    """As a CI server zips a tar; the person is told to unpack what lies deeper."""
+    inmost = zipped(tmp_path / "more.zip", {"worker-9.log": LOG})
+    inner = tar(tmp_path / "node-1.tar", {"train.log": LOG, "more.zip": inmost.read_bytes()})
+    files = {"worker-0.log": LOG, "node-1.tar": inner.read_bytes(), "bad.zip": b"PK"}
+    found = sources(zipped(tmp_path / "run.zip", files))
+    assert found.pop("node-1.tar/more.zip").startswith("an archive that lies two archives deep")
+    assert found.pop("bad.zip").startswith("damaged: ")
+    assert found == {"worker-0.log": "", "node-1.tar/train.log": ""}
+
+
+def test_archives_in_an_archive_share_its_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Archives of archives would else multiply them."""
+    log = b"step 1 loss 0.5\n" * 1_000
+    monkeypatch.setattr(archives, "unpacked_limit", lambda _packed: 3 * len(log))
+    monkeypatch.setattr(archives, "MAX_MEMBERS", 6)
+    inner = zipped(tmp_path / "inner.zip", {f"{n}.log": log for n in range(3)}).read_bytes()
+    found = sources(zipped(tmp_path / "run.zip", {"a.zip": inner, "b.zip": inner, "c.zip": inner}))
+    read = [name for name, skip in found.items() if not skip]
+    assert read == ["a.zip/0.log", "a.zip/1.log"]
+    assert "unpacks to more than" in found["a.zip/2.log"]
+    assert "holds more than 6 files" in found["b.zip/0.log"]
 
 
 ENDS: dict[str, Callable[[bytes, int], bytes]] = {

@@ -54,6 +54,11 @@ class Place(NamedTuple):
         return self.origin == "fit" and (self.step or 0) < (self.steps or 0)
 
     @property
+    def states_plan(self) -> bool:
+        """Return True if the log states how many epochs were planned or, without epochs, how many steps."""
+        return self.epochs is not None or (self.epoch is None and self.steps is not None)
+
+    @property
     def is_planned_end(self) -> bool:
         """Return True if the log states how many steps or epochs were planned, and this is the last."""
         if self.step is None:

@@ -17,7 +17,8 @@ from analyzer.model.placeholders import short_ids
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 
-Platform = Literal["kubernetes", "slurm", "docker"]
+Platform = Literal["kubernetes", "slurm", "docker", "ssh", "vertex", "sagemaker"]
+"""Where a job ran; `ssh` are hosts that nothing but ssh reached."""
 _NODE = re.compile(r"(?=[\w.-]*[A-Za-z])[A-Za-z0-9][\w-]*")
 """A host name up to its first dot, which is the node's name for Slurm; addresses do not match."""
 _OTHER_NODES = (
@@ -30,6 +31,8 @@ _TOOLS: Mapping[str, Platform] = {
     **dict.fromkeys(("sacct", "scontrol", "sbatch", "squeue", "srun"), "slurm"),
 }
 """Command → the only platform that has it."""
+_WITHOUT_SCHEDULER: Sequence[Platform] = ("ssh", "vertex", "sagemaker")
+"""Platforms that only `mwms-collect` names, and of which no command is known."""
 _SLURM_FACTS = r"^(?:slurm|(?:job|step)_state|env:SLURM_\w+)$"
 _SLURM_JOBS = (r"(?:^|/)slurm-(\d+)", r"\*\*\* (?:JOB|STEP) (\d+)")
 """Regexes for the ID of a job in the name of its log, and in what Slurm prints of its end."""
@@ -62,12 +65,18 @@ def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
 def platform_of(tables: Tables) -> Platform | None:
     """Return the platform that the files of a run show; None if they show none."""
     facts, sources, addresses = tables["facts"], tables["sources"], tables["workers"]["address"]
-    if sources["source"].str.contains(_DOCKER_LOG).any() or (facts["key"] == "container").any():
+    collected = facts.filter(pl.col("key") == "collected_from")["value"].to_list()
+    if (
+        "docker" in collected
+        or sources["source"].str.contains(_DOCKER_LOG).any()
+        or (facts["key"] == "container").any()
+    ):
         return "docker"
     if (sources["kind"] == Kind.PODS.value).any() or addresses.str.contains(_SERVICE).any():
         return "kubernetes"
-    named = sources["source"].str.contains(_SLURM_JOBS[0]).any()
-    return "slurm" if named or facts["key"].str.contains(_SLURM_FACTS).any() else None
+    if sources["source"].str.contains(_SLURM_JOBS[0]).any() or facts["key"].str.contains(_SLURM_FACTS).any():
+        return "slurm"
+    return next((each for each in _WITHOUT_SCHEDULER if each in collected), None)
 
 
 def _slurm_job(tables: Tables) -> Mapping[str, str]:

@@ -76,6 +76,8 @@ def check(document: Document, rule: Rule, rules: Collection[str], causes: Collec
     for key, given in (("raise", rule.confidence.raised), ("cap_without", rule.confidence.cap_without)):
         for name in given:
             document.known(("confidence", key, name), name, rule.signals, "signal of this rule")
+    if excluding := rule.action.ruled_out_by:
+        document.known(("action", "ruled_out_by"), excluding, rule.signals, "signal of this rule")
     for signal in rule.signals.values():
         _check_signal(document, rule, signal)
     _check_explained(document, rule, (*rules, *causes))

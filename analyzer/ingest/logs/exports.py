@@ -2,7 +2,7 @@
 
 `gcloud logging read --format=json` and `aws logs filter-log-events` write JSON, the consoles of CloudWatch,
 Splunk and Azure also CSV. The entries are rewritten one per line, oldest first, and read as a log; line
-numbers then count entries.
+numbers then count entries, and `Export.numbers` has the line of the file where each begins.
 """
 
 import csv
@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collectors.structured import unwrapped
 from analyzer.ingest.logs.collectors.timestamps import entry_time
+from analyzer.ingest.logs.documents import NoLogsError, logs_in
+from analyzer.ingest.logs.element_lines import lines_of_elements
 from analyzer.ingest.logs.journal_export import FIRST_FIELD, journal_entries
 from analyzer.ingest.logs.newest_first import is_newest_first
 from analyzer.ingest.matcher import Matcher
@@ -45,6 +47,8 @@ _INSIGHTS = lazy_regex(rb'\s*\{[^\[]{0,200}"results"\s*:\s*\[\s*\[\s*\{\s*"field
 """Start of what `aws logs get-query-results` prints: a list of names and values for each line."""
 _BULK = lazy_regex(rb'\{"(?:index|create)":\s?\{[^\n]{0,400}\}\}\r?\n\{')
 """Start of what Elasticsearch's bulk interface takes: a line that says what to do, before each entry."""
+_TIMED = lazy_regex(rb'"(?:@?timestamp|_?time|ts|date|datetime|asctime|created)"\s*:')
+"""The time of an entry; a list of whole logs has none."""
 _LIST_KEYS = ("events", "entries", "data")
 _SEPARATORS = (b",", b";", b"\t")
 _CSV_COLUMNS = {
@@ -69,9 +73,11 @@ class Export(NamedTuple):
 
     lines: Sequence[str] | None = None
     damage: str = ""
-    """Why the export is read unsorted, line by line; empty if it is not."""
+    """What is wrong with the file, so that it is read line by line or not whole; empty if nothing is."""
     skip: str = ""
     """Why the export cannot be read; empty if it can."""
+    numbers: Sequence[int] = ()
+    """The line of the file, from 1, where each entry begins; empty if unknown, or shared by entries."""
 
 
 def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[SourceRows]:
@@ -82,20 +88,21 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
 
     """
     export = entries_of(source.path)
-    if export.lines is not None:
-        return _read_reordered(source, matcher, export.lines)
     if export.skip:
         output = SourceRows(source)
         output.skip(export.skip)
         return [output]
-    outputs = log_reader.read(source, matcher, scan)
+    if export.lines is None:
+        outputs = log_reader.read(source, matcher, scan)
+    else:
+        outputs = _read_reordered(source, matcher, export.lines)
     if export.damage:
         outputs[0].add_damage(export.damage)
     return outputs
 
 
 def entries_of(path: Path) -> Export:
-    """Return the entries of a file; line numbers in quotes from it are numbers of entries.
+    """Return the entries of a file.
 
     Raises:
         OSError: the file cannot be read.
@@ -107,22 +114,45 @@ def entries_of(path: Path) -> Export:
     if is_small_yaml and (found := _documents(path)):
         return _oldest_first(found)
     if any(each in opening.partition(b"\n")[0] for each in _SEPARATORS) and (rows := _csv_rows(path)):
-        return _oldest_first(rows)
+        return _oldest_first([row for _, row in rows], [number for number, _ in rows])
     if opening.startswith(FIRST_FIELD) and path.stat().st_size <= MAX_BYTES:
         return _oldest_first([*journal_entries(path.read_bytes())])
     if _BULK.match(opening) and path.stat().st_size <= MAX_BYTES:
-        return Export(_lines_of(path)[1::2])
+        return _of_lines(_lines_of(path)[1::2])
     is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS))
     if not (is_answer or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
-        return _reversed(path) if is_newest_first(path, opening) else Export()
-    return _array(path) if is_answer or _ARRAY.match(opening) else _reversed_lines(path)
+        return _of_document(path, opening) or (
+            _reversed(path) if is_newest_first(path, opening) else Export()
+        )
+    if not (is_answer or _ARRAY.match(opening)):
+        return _reversed_lines(path)
+    whole_logs = None if is_answer or _TIMED.search(opening) else _of_document(path, opening)
+    return whole_logs or _array(path)
+
+
+def _of_document(path: Path, opening: bytes) -> Export | None:
+    """Return the lines of the logs in a document, as entries if it names writers; None if it has no logs."""
+    try:
+        found, damage = logs_in(path, opening)
+    except NoLogsError as error:
+        return Export(skip=str(error))
+    if not found:
+        return Export(damage=damage) if damage else None
+    if not any(line.stream for line in found):
+        return Export([line.text for line in found], damage)
+    entries = ({"message": line.text, "logStreamName": line.stream} for line in found)
+    return Export([json.dumps(entry) for entry in entries], damage)
 
 
 def _array(path: Path) -> Export:
     if path.stat().st_size > MAX_BYTES:
         return Export(skip=f"one JSON array of more than {MAX_BYTES} bytes; export an entry a line")
-    found = _entries(path)
-    return _oldest_first(found) if found else Export(damage="a JSON array that is broken, read as lines")
+    found, numbers = _entries(path)
+    return (
+        _oldest_first(found, numbers)
+        if found
+        else Export(damage="a JSON array that is broken, read as lines")
+    )
 
 
 def _reversed_lines(path: Path) -> Export:
@@ -134,12 +164,21 @@ def _reversed_lines(path: Path) -> Export:
 def _reversed(path: Path) -> Export:
     if path.stat().st_size > MAX_BYTES:
         return Export(damage="is newest first, and too large to be turned over; export it oldest first")
-    return Export(_lines_of(path)[::-1])
+    return _of_lines(_lines_of(path)[::-1])
 
 
-def _lines_of(path: Path) -> list[str]:
+def _of_lines(lines: Sequence[tuple[int, str]]) -> Export:
+    return Export([line for _, line in lines], numbers=[number for number, _ in lines])
+
+
+def _lines_of(path: Path) -> list[tuple[int, str]]:
+    """Return number and text of each line that is not blank."""
     with path.open("rb") as file:
-        return [line.decode("utf-8", "replace").rstrip("\n") for line in file if line.strip()]
+        return [
+            (number, line.decode("utf-8", "replace").rstrip("\n"))
+            for number, line in enumerate(file, 1)
+            if line.strip()
+        ]
 
 
 def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> list[SourceRows]:
@@ -153,22 +192,23 @@ def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> l
         return log_reader.read(source._replace(path=path), matcher)
 
 
-def _entries(path: Path) -> list[Entry] | None:
-    """Return the entries of a JSON array, or None if it is malformed."""
+def _entries(path: Path) -> tuple[list[Entry], Sequence[int]]:
+    """Return the entries of a JSON array, none if it is malformed, and the lines where they begin."""
     try:
         data = path.read_bytes()
         whole = None if is_too_dense(data) else json.loads(data)
     except (ValueError, RecursionError):
-        return None
+        return [], ()
     if isinstance(whole, dict) and isinstance(whole.get("data"), dict):
-        return list(_of_loki(whole["data"].get("result"))) or None
+        return list(_of_loki(whole["data"].get("result"))), ()
     if isinstance(whole, dict) and isinstance(whole.get("hits"), dict):
         whole = whole["hits"].get("hits")
     if isinstance(whole, dict) and isinstance(whole.get("results"), list):
-        return list(_of_insights(whole["results"])) or None
+        return list(_of_insights(whole["results"])), ()
     lists = [whole.get(key) for key in _LIST_KEYS] if isinstance(whole, dict) else [whole]
     found = next((each for each in lists if isinstance(each, list)), [])
-    return [unwrapped(entry) for entry in found if isinstance(entry, dict)] or None
+    entries = [unwrapped(entry) for entry in found if isinstance(entry, dict)]
+    return entries, lines_of_elements(data, len(entries))
 
 
 def _of_loki(streams: object) -> Iterator[Entry]:
@@ -207,8 +247,11 @@ def _documents(path: Path) -> list[Entry] | None:
     return [entry for entry in documents if isinstance(entry, dict)] or None
 
 
-def _csv_rows(path: Path) -> list[Entry]:
-    """Return the rows of a CSV file as entries; none unless its header names a message and a time."""
+def _csv_rows(path: Path) -> list[tuple[int, Entry]]:
+    """Return the rows of a CSV file as entries, each with its first line.
+
+    There are none unless the header names a message and a time.
+    """
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         first = file.readline(_OPENING_BYTES)
         separator = max((each.decode() for each in _SEPARATORS), key=first.count)
@@ -219,8 +262,12 @@ def _csv_rows(path: Path) -> list[Entry]:
         if not is_export or path.stat().st_size > MAX_BYTES:
             return []
         used = {field: at for field, at in columns.items() if at is not None}
-        rows = (row for row in read_rows(file) if len(row) >= len(header))
-        return [{field: row[at] for field, at in used.items()} for row in rows]
+        rows, found, above = read_rows(file), [], 1
+        for row in rows:
+            if len(row) >= len(header):
+                found.append((above + 1, {field: row[at] for field, at in used.items()}))
+            above = 1 + rows.line_num
+        return found
 
 
 def _column(header: Sequence[str], names: Sequence[str]) -> int | None:
@@ -232,20 +279,24 @@ def _column(header: Sequence[str], names: Sequence[str]) -> int | None:
     return next((each.index(name) for name in names for each in (header, last) if name in each), None)
 
 
-def _oldest_first(entries: Sequence[Entry]) -> Export:
-    return Export([json.dumps(entry) for entry in _by_time(entries)])
+def _oldest_first(entries: Sequence[Entry], numbers: Sequence[int] = ()) -> Export:
+    """Return the entries in the order of time; `numbers` has the line where each begins, if known."""
+    order = _order_by_time(entries)
+    known = len({*numbers}) == len(entries)
+    return Export(
+        [json.dumps(entries[at]) for at in order], numbers=[numbers[at] for at in order] if known else ()
+    )
 
 
-def _by_time(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries sorted by time; those of equal time keep the order in which they were printed."""
+def _order_by_time(entries: Sequence[Entry]) -> Sequence[int]:
+    """Return the positions of the entries by time; those of equal time keep the order of printing."""
     times = [entry_time(entry) for entry in entries]
     known = [time for time in times if time is not None]
+    places = range(len(entries))
+    in_turn = places[::-1] if known and known[0] > known[-1] else places
     if len(known) < len(times):
-        return list(reversed(entries)) if known and known[0] > known[-1] else list(entries)
-    paired = list(zip(known, entries, strict=True))
-    if known[0] > known[-1]:
-        paired.reverse()
-    return [entry for _, entry in sorted(paired, key=lambda pair: pair[0])]
+        return in_turn
+    return sorted(in_turn, key=known.__getitem__)
 
 
 def _first_and_last_time(path: Path) -> tuple[float | None, float | None]:

@@ -1,7 +1,9 @@
-"""What `mwms-collect` says of its work → facts: when it began and ended, and the logs that it could not get.
+"""What `mwms-collect` says of its work → facts: when it worked, where the run is from, what it could not get.
 
 `collected_at.txt` is an interval of ISO 8601, two times with their zones and a slash between them →
-`collected_at`; `not_collected.txt` has a line for each log, name, tab, error message → `not_collected`.
+`collected_at`; `collected_from.txt` names the platform, and each directory and its host with a tab between
+them → `collected_from` and `folder_host`; `not_collected.txt` has a line for each log, name, tab, error
+message → `not_collected`.
 """
 
 from contextlib import suppress
@@ -15,9 +17,12 @@ _MAX_NAMED = 3
 
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
-    """Add the fact that the file states."""
-    if output.source.name.lower().endswith("not_collected.txt"):
+    """Add the facts that the file states."""
+    name = output.source.name.lower()
+    if name.endswith("not_collected.txt"):
         _read_losses(output)
+    elif name.endswith("collected_from.txt"):
+        _read_platform(output)
     else:
         _read_time(output)
 
@@ -30,6 +35,12 @@ def _read_time(output: SourceRows) -> None:
             output.add("facts", key="collected_at", value=stated, line=1, excerpt=stated)
             return
     report_unread_lines(output, [1] * bool(stated), "no interval of ISO 8601 between two times with a zone")
+
+
+def _read_platform(output: SourceRows) -> None:
+    for number, line in enumerate(whole_text(output).splitlines(), 1):
+        key = "folder_host" if "\t" in line else "collected_from"
+        output.add("facts", line=number, key=key, value=line)
 
 
 def _read_losses(output: SourceRows) -> None:

@@ -57,6 +57,8 @@ class OutcomeReader(EventReader):
             self._add_fact(number, "exit_code", str(int(event["exit_code"])), event)
         self._add_fact(number, "recorded_end", "", event)
         group = event.get("cgroup", {})
+        if _counts_no_kill(self._before, group):
+            self._add_fact(number, "no_oom_kill", "0", event)
         if (kills := _increase(self._before, group, "oom_kill")) > 0:
             self._add_fact(number, "oom_kill", str(kills), event)
             at_limit = _increase(self._before, group, "oom") > 0
@@ -101,6 +103,12 @@ class OutcomeReader(EventReader):
                 self._add_fact(number, main_thread_key(innermost["file"]), _frame(innermost), event)
             elif any(is_called_by_tf_data(frame["file"]) for frame in thread["frames"]):
                 self._add_fact(number, INPUT_FRAME, _frame(innermost), event)
+
+
+def _counts_no_kill(before: Event, after: Event) -> bool:
+    """Return True if the kernel counts kills for memory in a control group, and counted none in between."""
+    counted = all("oom_kill" in group.get("memory_events", {}) for group in (before, after))
+    return counted and _increase(before, after, "oom_kill") == 0
 
 
 def _increase(before: Event, after: Event, counter: str) -> int:

@@ -23,6 +23,7 @@ class EvidencePlace(TypedDict):
     worker: str | None
     source: str | None
     line: int | None
+    counts: NotRequired[Literal["entries"]]
     excerpt: str
     marks: list[list[int]]
     time: float | None

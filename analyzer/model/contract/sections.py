@@ -197,6 +197,7 @@ class TimelineEvent(TypedDict):
     text: str
     source: str | None
     line: int | None
+    counts: NotRequired[Literal["entries"]]
     excerpt: NotRequired[str]
 
 
@@ -271,6 +272,7 @@ class DamagedRange(TypedDict):
     offset: int | None
     length: int | None
     line: int | None
+    counts: NotRequired[Literal["entries"]]
     what: str
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analyzer.render.finding_order import fired_findings, unique_evidence
+from analyzer.render.finding_order import file_line, fired_findings, unique_evidence
 from analyzer.render.posts import headline
 from analyzer.render.sanitize import one_line
 
@@ -35,8 +35,8 @@ def _annotation(command: str, title: str, message: str, finding: Json | None) ->
     properties = {"title": one_line(title, _MAX_TITLE)}
     if place:
         properties["file"] = one_line(place["source"], _MAX_TEXT)
-    if place and place["line"]:
-        properties["line"] = str(place["line"])
+    if place and (line := file_line(place)):
+        properties["line"] = str(line)
     shown = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in properties.items())
     return f"::{command} {shown}::{_escaped(one_line(message, _MAX_TEXT))}"
 

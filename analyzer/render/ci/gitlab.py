@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analyzer.render.ci.sarif import uri
-from analyzer.render.finding_order import fired_findings, unique_evidence
+from analyzer.render.finding_order import file_line, fired_findings, unique_evidence
 from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]
@@ -56,6 +56,6 @@ def _entry(d: Json, rule: str, text: str, severity: str, place: Json | None) -> 
         "severity": severity,
         "location": {
             "path": uri(place["source"] if place else d["run"]["name"]),
-            "lines": {"begin": (place["line"] if place else None) or 1},
+            "lines": {"begin": (file_line(place) if place else None) or 1},
         },
     }

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from analyzer.model.placeholders import shorten
-from analyzer.render.finding_order import fired_findings, unique_evidence, unread_sources
+from analyzer.render.finding_order import file_line, fired_findings, unique_evidence, unread_sources
 from analyzer.render.sanitize import visible
 
 Json = Mapping[str, Any]
@@ -108,8 +108,8 @@ def _locations(evidence: Sequence[Json], workers: Sequence[str]) -> dict[str, li
 
 def _location(place: Json) -> Json:
     physical: dict[str, Any] = {"artifactLocation": {"uri": uri(place["source"])}}
-    if place["line"] is not None:
-        physical["region"] = {"startLine": place["line"]}
+    if (line := file_line(place)) is not None:
+        physical["region"] = {"startLine": line}
         if place["excerpt"]:
             physical["region"]["snippet"] = {"text": shorten(place["excerpt"], _MAX_EXCERPT)}
     made: dict[str, Any] = {"physicalLocation": physical}

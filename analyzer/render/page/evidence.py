@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render.finding_order import fired_findings, unique_evidence
+from analyzer.render.finding_order import fired_findings, identity_keys, unique_evidence
 from analyzer.render.page.template import anchor
 
 Json = Mapping[str, Any]
@@ -27,22 +27,37 @@ class Line(NamedTuple):
 def claims(diagnosis: Json, anchors: Mapping[int, str]) -> list[dict[str, Any]]:
     """Return the fired findings, that of the verdict first, with evidence numbered in that order.
 
-    `leads` is True for findings that are shown unfolded.
+    `leads` is True for findings that are shown unfolded. A place that an earlier finding quotes has no lines,
+    but as `quoted` the number of the evidence that has them.
     """
     made: list[dict[str, Any]] = []
+    quoted: dict[tuple[Any, ...], int] = {}
     n = 1
     unexplained = diagnosis["rule"] is None and diagnosis["verdict"] != "healthy"
     for i, finding in fired_findings(diagnosis):
         places = numbered(unique_evidence(finding["evidence"]), n)
         leads = unexplained or finding["rule"] == diagnosis["rule"]
+        _refer_back(places, quoted)
         made.append({"finding": finding, "anchor": anchors[i], "places": places, "leads": leads})
         n += len(places)
     return made
 
 
+def _refer_back(places: Iterable[dict[str, Any]], quoted: dict[tuple[Any, ...], int]) -> None:
+    """Replace the lines of places that `quoted` has by its number, and add the others to it."""
+    for place in places:
+        keys = identity_keys(place["item"])
+        if first := next((quoted[key] for key in keys if key in quoted), None):
+            place |= {"quoted": first, "lines": []}
+        quoted |= dict.fromkeys(keys - quoted.keys(), first or place["n"])
+
+
 def numbered(items: Iterable[Json], first: int = 1) -> list[dict[str, Any]]:
     """Return pieces of evidence, each with its number on the page and its lines."""
-    return [{"n": n, "item": item, "lines": list(_lines(item))} for n, item in enumerate(items, first)]
+    return [
+        {"n": n, "item": item, "lines": list(_lines(item)), "quoted": None}
+        for n, item in enumerate(items, first)
+    ]
 
 
 def cited(diagnosis: Json, quoted: Mapping[tuple[str, int], int]) -> list[dict[str, Any]]:

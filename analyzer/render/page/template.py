@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from analyzer.model.placeholders import short_ids
 from analyzer.render import formatting
+from analyzer.render.finding_order import before_number
 from analyzer.render.sanitize import one_line, visible
 from analyzer.storage.package_files import cache_directory, resource
 
@@ -53,6 +54,7 @@ def _environment(kept: Path | None) -> Environment:
     )
     environment.filters |= {
         "anchor": anchor,
+        "before_number": before_number,
         "with_code": with_code,
         "confidence": formatting.confidence,
         "duration": formatting.duration,

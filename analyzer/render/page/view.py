@@ -31,9 +31,10 @@ _NAV = {
     "rules": "Rules",
     "sources": "Files",
     "made": "Made with",
+    "words": "Words",
 }
 """Section → its name in the navigation, in the order of the page; each has a template of its name."""
-_SECTIONS = [id_ for id_ in _NAV if id_ not in (*_OPENING, "made")]
+_SECTIONS = [id_ for id_ in _NAV if id_ not in (*_OPENING, "made", "words")]
 _OUTCOMES = ("fired", "error", "not-applicable", "quiet")
 
 
@@ -46,7 +47,7 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "run": diagnosis["run"],
         "calm": diagnosis["verdict"] == "healthy",
         "long_run": _long(diagnosis["run"]),
-        "nav": [(id_, _NAV[id_]) for id_ in (*_OPENING, *order, "made") if present[id_]],
+        "nav": [(id_, _NAV[id_]) for id_ in (*_OPENING, *order, "made", "words") if present[id_]],
         "section_order": order,
         **_decision(diagnosis),
         **_evidence(diagnosis),
@@ -80,6 +81,7 @@ def _decision(diagnosis: Json) -> dict[str, Any]:
         "open_questions": phrasing.open_questions(diagnosis),
         "consequences": phrasing.consequences(diagnosis),
         "near_misses": diagnosis.get("near_misses", ()),
+        "glossary": decision.wording()["glossary"],
     }
 
 
@@ -209,6 +211,7 @@ def _present(diagnosis: Json) -> Mapping[str, bool]:
         "resources": any(worker.get("readings") for worker in diagnosis["workers"]),
         "trace": diagnosis.get("trace"),
         "events": diagnosis["timeline"],
+        "words": diagnosis["verdict"] != "healthy",
     }
     return {id_: bool(held.get(id_, True)) for id_ in _NAV}
 

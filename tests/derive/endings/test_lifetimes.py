@@ -89,6 +89,12 @@ def test_the_end_of_a_worker(log: list[Line], code: str | None, ended: str) -> N
     assert life(derived({"worker-0.log": log}, exit_code=codes), "worker:0")["ended"] == ended
 
 
+@pytest.mark.parametrize(("log", "known"), [(STEPS, False), ([fit(3)], True)])
+def test_a_plan_is_known_where_the_log_states_it(log: list[Line], known: bool) -> None:
+    """As `Epoch 2/3` does; a step without an end in sight does not."""
+    assert life(derived({"worker-0.log": log}), "worker:0")["plan_known"] is known
+
+
 @pytest.mark.parametrize(
     ("line", "ended"),
     [

@@ -69,6 +69,8 @@ SACCT = "sacct -j 7 --format=JobID,State,ExitCode,MaxRSS,NodeList"
         (None, [{}], f"sacct -j 7; {DESCRIBE}", f"sacct -j 7; {DESCRIBE}"),
         (None, [{"HOST": "gpu24.lab", "PORT": "2222"}], "nc -vz -w 5 HOST PORT", "nc -vz -w 5 gpu24.lab 2222"),
         ("slurm", [{}], None, None),
+        ("ssh", [{}], f"sacct -j 7; {DESCRIBE}; dmesg -T", "dmesg -T"),
+        ("vertex", [{}], DESCRIBE, None),
     ],
 )  # fmt: skip
 def test_a_step_has_commands_of_its_platform_that_can_be_pasted(
@@ -115,16 +117,27 @@ tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is abor
         ("slurm-4711_1.out", {}, "sacct -j 4711 --format=JobID,State,ExitCode,MaxRSS,NodeList"),
         (f"{'3cd945e912aa':f<64}-json.log", {}, f"{STATE}3cd945e912aa;"),
         ("bert_worker-1_1-json.log", {}, f"{STATE}bert_worker-1_1;"),
+        (
+            "worker-1.log",
+            {"collected_from.txt": "ssh\n"},
+            "dmesg -T | grep -iE 'oom|killed process|segfault'",
+        ),
+        ("worker-1.log", {"collected_from.txt": "docker\n", "describe-worker-1.json": "[{}]"}, STATE),
+        ("slurm-4711_1.out", {"collected_from.txt": "ssh\n"}, "sacct -j 4711 --format=JobID,State"),
     ],
 )
 def test_the_files_state_platform_and_names(
     make_run: MakeRun, name: str, more: Mapping[str, str], expected: str
 ) -> None:
-    """A description of pods, the name of Slurm's log, and that of Docker's with the ID or name of the container."""
+    """A description of pods, the name of Slurm's log, that of Docker's with the ID or name of the container.
+
+    Of hosts that `mwms-collect` reached by ssh, it says so; they may belong to a scheduler all the same.
+    """
     task = 'TF_CONFIG: {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}\n'
     run = make_run({"worker-0.log": LOST, name: f"{task}step 12 loss 0.5\n", **more})
     commands = [step["command"] for step in analyze([run]).document["next"]]
     assert any(expected in (each or "") for each in commands), commands
+    assert not any("kubectl" in (each or "") for each in commands) or "kubectl" in expected
 
 
 def test_reports_show_the_command(make_run: MakeRun) -> None:

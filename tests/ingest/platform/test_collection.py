@@ -48,3 +48,11 @@ def test_the_time_of_a_collection_is_an_interval_with_zones(
     tables = tables_of({"collected_at.txt": f"{stated}\n", "worker-0.log": "step 1 loss 0.5\n"})
     assert tables["facts"].filter(key="collected_at")["value"].to_list() == [stated] * known
     assert (tables["damage"].height == 0) is known
+
+
+def test_where_the_run_is_from_is_a_fact(tables_of: Callable[[Mapping[str, str]], Tables]) -> None:
+    """Of hosts and of clouds, whose other files do not tell it."""
+    notes = "ssh\nnode=1\tnode-1.lab\n"
+    facts = tables_of({"collected_from.txt": notes, "worker-0.log": "step 1 loss 0.5\n"})["facts"]
+    assert facts.filter(key="collected_from")["value"].to_list() == ["ssh"]
+    assert facts.filter(key="folder_host")["value"].to_list() == ["node=1\tnode-1.lab"]

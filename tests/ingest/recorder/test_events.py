@@ -53,7 +53,9 @@ def test_a_kill_for_memory_counts_from_the_start_of_the_command(tables_of: Table
             {"event": "facts", "cgroup": {"memory_events": {"oom_kill": before}}},
             {"event": "end", "exit_code": 137, "signal": None, "cgroup": {"memory_events": {"oom_kill": 1}}},
         )
-        assert facts(tables_of({"worker-0/recording.jsonl": given}), "worker:0").get("oom_kill") == told
+        found = facts(tables_of({"worker-0/recording.jsonl": given}), "worker:0")
+        assert found.get("oom_kill") == told
+        assert ("no_oom_kill" in found) == (told is None)
 
 
 def test_the_weights_of_a_save_are_told_from_others(tables_of: TablesOf) -> None:

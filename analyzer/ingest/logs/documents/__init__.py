@@ -1,0 +1,91 @@
+"""Files in which logs are texts of another format: JSON and YAML by name, exports of chats, HTML pages."""
+
+import json
+from codecs import BOM_UTF8
+from collections.abc import Sequence
+from importlib import import_module
+from json import JSONDecodeError
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from analyzer.ingest.reader_output import flaws, is_too_dense
+from analyzer.model.lazy_regex import lazy_regex
+
+MAX_BYTES = 8 << 20
+"""Size limit of such a file, which must be held in memory; none of them is written by a collector."""
+
+
+class NoLogsError(ValueError):
+    """A document holds no log; the message says what is missing."""
+
+
+class BrokenError(ValueError):
+    """A document cannot be parsed to its end; the message says what it is."""
+
+
+class TextLine(NamedTuple):
+    """A line of a log in a document; `stream` names its writer, and is empty if the document does not."""
+
+    stream: str
+    text: str
+
+
+class Logs(NamedTuple):
+    """The lines of the logs in a document, and what is wrong with it; both are empty if it is none."""
+
+    lines: Sequence[TextLine] = ()
+    damage: str = ""
+
+
+_OPENINGS = {
+    "chats": lazy_regex(
+        rb'\s*\[\s*\{(?:\s*"\w+"\s*:\s*"[^"\n]{0,400}"\s*,){0,8}?'
+        rb'\s*"(?:type"\s*:\s*"message|ts"\s*:\s*"\d{10}\.\d{6})"|\s*\{\s*"guild"\s*:\s*\{'
+    ),
+    "pages": lazy_regex(rb"(?i)\s*(?:<!doctype html|<html|<pre)\b"),
+    "named_json": lazy_regex(rb'\s*(?:\{\s*"[^"\n]{1,200}"\s*:|\[\s*["{])'),
+    "named_yaml": lazy_regex(
+        rb"(?:---[^\n]*\n)?(?:#[^\n]*\n)*"
+        rb"(?:[\w./@-]{1,200}:[ \t]*(?:[|>][-+\d]*)?[ \t]*\r?\n(?:[ \t]|-)|- )"
+    ),
+}
+"""Module that reads a format → regex for the first bytes of its files; the first one that matches counts."""
+
+
+def logs_in(path: Path, opening: bytes) -> Logs:
+    """Return the logs in a document with these first bytes; none if it is no such document.
+
+    Raises:
+        OSError: the file cannot be read.
+        NoLogsError: it is such a document, and holds no log.
+
+    """
+    opening = opening.removeprefix(BOM_UTF8)
+    module = next((name for name, regex in _OPENINGS.items() if regex.match(opening)), None)
+    if module is None or path.stat().st_size > MAX_BYTES:
+        return Logs()
+    data = path.read_bytes().removeprefix(BOM_UTF8)
+    text = data.decode("utf-8", "replace")
+    try:
+        lines = import_module(f"analyzer.ingest.logs.documents.{module}").read(text)
+    except BrokenError as error:
+        return Logs(damage=f"{error}, read as lines")
+    damage = next((what for what, _ in flaws(data, text)), "") if lines else ""
+    return Logs(lines, damage)
+
+
+def parsed_json(text: str) -> Any:  # noqa: ANN401 - JSON
+    """Return a parsed JSON text; None if it is none as a whole, as a file with an object a line.
+
+    Raises:
+        BrokenError: it breaks off or is damaged.
+
+    """
+    try:
+        return None if is_too_dense(text.encode()) else json.loads(text)
+    except JSONDecodeError as error:
+        if error.msg == "Extra data":
+            return None
+        raise BrokenError("JSON that is broken") from error
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,77 @@
+"""JSON with whole logs: an object from names to lines or a text, or a list of either."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from analyzer.ingest.logs.documents import TextLine, parsed_json
+from analyzer.ingest.logs.prefixes import head
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import worker_of
+from analyzer.model.traceback_format import starts_traceback
+
+_NAME_KEYS = ("worker", "pod", "task", "rank", "host", "node", "name", "file")
+_CHECKED_LINES = 400
+_MAX_DEPTH = 2
+"""Objects around the one that holds the logs."""
+_NO_YEAR = 1970
+
+
+def read(text: str) -> Sequence[TextLine]:
+    """Return the lines of the logs in a JSON text; none if nothing in it is like a log.
+
+    Raises:
+        BrokenError: the text breaks off.
+
+    """
+    return lines_of(parsed_json(text))
+
+
+def lines_of(value: object) -> Sequence[TextLine]:
+    """Return the lines of the logs in a parsed value, if a line is as in a log, or a name is of a task.
+
+    Below such a name, a line of several words is enough; TF_CONFIG has addresses there.
+    """
+    found = list(_lines(value, _MAX_DEPTH))
+    named = any(worker_of(stream, Kind.OTHER) for stream in {line.stream for line in found})
+    checked = found[:_CHECKED_LINES]
+    is_log = any(map(_is_of_log, checked)) or (named and any(" " in line.text.strip() for line in checked))
+    return found if is_log else ()
+
+
+def _lines(value: object, depth: int) -> Iterator[TextLine]:
+    if texts := _texts(value):
+        yield from (TextLine("", text) for text in texts)
+        return
+    parts = [*_named(value)]
+    logs = [(name, texts) for name, part in parts if (texts := _texts(part))]
+    yield from (TextLine(name, text) for name, texts in logs for text in texts)
+    if not logs and depth:
+        for _, part in parts:
+            yield from _lines(part, depth - 1)
+
+
+def _named(value: object) -> Iterator[tuple[str, object]]:
+    """Yield name and value of each member of an object, or of each object in a list."""
+    if isinstance(value, dict):
+        yield from ((str(name), part) for name, part in value.items())
+    for each in value if isinstance(value, list) else ():
+        if isinstance(each, dict):
+            name = next((f"{key}-{each[key]}" if isinstance(each[key], int) else str(each[key])
+                         for key in _NAME_KEYS if isinstance(each.get(key), str | int)), "")  # fmt: skip
+            yield name, max(each.values(), key=lambda part: len(_texts(part)), default=None)
+
+
+def _texts(value: object) -> Sequence[str]:
+    """Return the lines of a text with line breaks, or of a list of texts; none for any other value."""
+    if isinstance(value, str):
+        return value.splitlines() if "\n" in value else ()
+    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        return _split(value)
+    return ()
+
+
+def _split(texts: Iterable[str]) -> list[str]:
+    return [line for text in texts for line in text.splitlines() or [""]]
+
+
+def _is_of_log(line: TextLine) -> bool:
+    return head(line.text, _NO_YEAR) is not None or starts_traceback(line.text)

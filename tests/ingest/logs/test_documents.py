@@ -1,0 +1,106 @@
+"""Logs that are texts of another format, JSON, YAML, a chat or a page, are read as the logs that they were."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from analyzer.discover import discover
+from analyzer.ingest.logs.exports import entries_of
+from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+LOGS = {
+    name: [f"2026-11-21 03:57:0{n}.000001: I tensorflow/core/util/port.cc:113] <oneDNN> & 'more': on", f"step {n} loss 0.5"]
+    for n, name in enumerate(("worker-0", "worker-1"), 1)
+}  # fmt: skip
+
+
+def quoted(line: str) -> str:
+    """A text of YAML in single quotes."""
+    return "'" + line.replace("'", "''") + "'"
+
+
+def posted(key: str, **more: str) -> list[dict[str, str]]:
+    """The messages of a chat, the newest first, with chatter between them."""
+    texts = ["the job died again", *(f"{name}:\n```\n{chr(10).join(log)}\n```" for name, log in LOGS.items())]
+    return [{**more, key: text, "ts": f"179522991{n}.000100"} for n, text in enumerate(texts)][::-1]
+
+
+FILES = {
+    "names and lists of lines": ("logs.json", json.dumps(LOGS)),
+    "names and texts": ("logs.json", json.dumps({name: "\n".join(log) for name, log in LOGS.items()}, indent=1)),
+    "records with a name": ("logs.json", json.dumps([{"pod": f"bert-{name}-x9", "log": "\n".join(log)} for name, log in LOGS.items()])),
+    "YAML, lists": ("logs.yaml", "".join(f"{name}:\n" + "".join(f"- {quoted(line)}\n" for line in log) for name, log in LOGS.items())),
+    "YAML, texts": ("logs.yml", "".join(f"{name}: |\n" + "".join(f"  {line}\n" for line in log) for name, log in LOGS.items())),
+    "Slack": ("general.json", json.dumps([{**each, "text": escape(each["text"], quote=False)} for each in posted("text", type="message")])),
+    "Discord": ("ml.json", json.dumps({"guild": {"name": "g"}, "messages": posted("content")})),
+    "a page": ("console.html", "<!doctype html><title>log</title>" + "".join(
+        f"<h2>{name}</h2><pre>" + "\n".join(f'<a id="L{n}">{n}</a>{escape(line)}' for n, line in enumerate(log)) + "</pre>"
+        for name, log in LOGS.items())),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", FILES.values(), ids=FILES)
+def test_each_writer_has_its_lines(given: tuple[str, str], tables_of: TablesOf) -> None:
+    """By the name that the document gives it; nothing of the format is left in them."""
+    name, text = given
+    tables = tables_of({name: text})
+    steps = tables["scalars"].filter(tag="step").select("worker", "step").sort("worker").rows()
+    assert steps == [("worker:0", 1), ("worker:1", 2)]
+    told = tables["records"].filter(origin="port.cc").sort("worker")
+    assert told["worker"].to_list() == ["worker:0", "worker:1"]
+    assert all(each.endswith("<oneDNN> & 'more': on") for each in told["text"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("settings.json", '{"name": "bert", "epochs": 3, "hosts": ["gpu21", "gpu22"]}'),
+        ("cluster.json", '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}'),
+        ("notes.json", '{"license": "first line\\nsecond line"}'),
+        ("values.yaml", "resources:\n  limits:\n    cpu: 4\n"),
+        ("curve.html", "<html><body><pre>1 2 3</pre></body></html>"),
+    ],
+)
+def test_other_documents_are_no_logs(name: str, text: str, tmp_path: Path) -> None:
+    """Settings, notes and pages beside logs."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    (source,) = discover([tmp_path]).sources
+    assert source.kind is Kind.OTHER
+    if not name.endswith(".html"):
+        assert entries_of(source.path).lines is None
+
+
+def test_a_page_without_a_log_is_said(tables_of: TablesOf) -> None:
+    """It may load its lines by a script, and then has none."""
+    tables = tables_of({"worker-0.html": "<html><p>Loading…</p></html>", "worker-1.log": "step 1 loss 0.5\n"})
+    told = dict(tables["sources"].select("source", "reason").rows())
+    assert told["worker-0.html"] == "an HTML page without preformatted text; save the log as text"
+
+
+def test_text_that_yaml_refuses_is_read(tables_of: TablesOf) -> None:
+    """Colours and redrawn lines have control characters; a line may look like a mapping."""
+    text = "worker-0:\n- step: 3\n- \x1b[1mstep\x1b[0m 4 loss 0.5\n- 'step 5 loss 0.4\x08\x08'\n"
+    tables = tables_of({"worker-0.log": text})
+    assert {4, 5} <= {*tables["scalars"].filter(tag="step")["step"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (FILES["names and lists of lines"][1][:-30] + "\n", "JSON that is broken, read as lines"),
+        (FILES["YAML, lists"][1] + "- 'step 9 \ud800'\n", "holds bytes that are no UTF-8"),
+        ('{"time": "2026-11-21T03:57:01Z", "step": 1}\n{"time": "2026-11-21T03:57:02Z", "step": 2}\n', ""),
+    ],
+    ids=["cut", "other bytes", "an object a line"],
+)
+def test_what_is_wrong_with_a_document_is_said(text: str, what: str, tmp_path: Path) -> None:
+    """As of any other file; a log with an object a line is no broken document."""
+    (tmp_path / "worker-1.log").write_bytes(text.encode("utf-8", "surrogatepass"))
+    assert entries_of(tmp_path / "worker-1.log").damage == what
