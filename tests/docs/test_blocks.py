@@ -96,9 +96,8 @@ def shell(tmp_path: Path, serving: dict[str, Any]) -> Callable[[Block], Shell]:
         shutil.make_archive(str(here / "run"), "gztar", SAMPLE / "run")
         shutil.copy(SAMPLE / "run" / "worker-0.log", here)
         shutil.copy(SAMPLE / "run" / "worker-1.log", here)
-        for name in ("logdir", "checkpoints", "cgroup", "recorder", "run", "triage"):
+        for name in ("logdir", "checkpoints", "cgroup", "recorder", "run"):
             (here / name).mkdir()
-        (here / "triage" / "history.sqlite").touch()  # empty: --history says so, and goes on
         (here / "checkpoints" / "checkpoint").write_text('model_checkpoint_path: "ckpt-12"\n')
         (here / "checkpoints" / "ckpt-12.index").touch()
         for name in ("current", "max", "events"):
