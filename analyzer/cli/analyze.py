@@ -128,7 +128,6 @@ def _run(arguments: argparse.Namespace) -> int:
             from analyzer.cli.verify import verify
 
             return verify(paths, Path(arguments.verify))
-        _require_history(arguments.history)
         if arguments.output == "-" and arguments.explain:
             raise UsageError("--explain prints to standard output, and so does -o -: choose one")
         if arguments.output == "-":
@@ -206,28 +205,14 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
         return _with_history(analyze(paths, options).diagnosis, arguments.history)
 
 
-def _require_history(url: str | None) -> None:
-    """Check `--history` before the run is read, as `--against` is: a wrong name costs no analysis.
-
-    Raises:
-        UsageError: the database is not there, or the extra that reads it is not installed.
-
-    """
-    if url is None:
-        return
-    try:
-        from analyzer.triage.database.earlier_runs import require_history
-    except ModuleNotFoundError as error:
-        raise UsageError(missing_extra(f"--history: {error.name}", "triage")) from None
-    require_history(url)
-
-
 def _with_history(diagnosis: Diagnosis, url: str | None) -> Diagnosis:
     """Add how often `--history` has seen this failure before, or the reason why it was skipped."""
     if url is None:
         return diagnosis
-    from analyzer.triage.database.earlier_runs import earlier_runs
-
+    try:
+        from analyzer.triage.database.earlier_runs import earlier_runs
+    except ModuleNotFoundError as error:
+        raise UsageError(missing_extra(f"--history: {error.name}", "triage")) from None
     history = earlier_runs(url, diagnosis.document)
     if reason := history.get("skipped"):
         print(f"mwms-analyze: --history was skipped: {reason}", file=sys.stderr)

@@ -10,24 +10,10 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from analyzer.model import contract
-from analyzer.model.errors import UsageError
 from analyzer.triage.database.schema import ABOUT, HOSTS, RUNS, VERSION
 from analyzer.triage.dates import date_of
 
 _FAILED = sa.and_(RUNS.c.latest, RUNS.c.verdict.in_(("failed", "degraded", "inconclusive")))
-
-
-def require_history(url: str) -> None:
-    """Check that a URL names a database and, of SQLite, a file that is there.
-
-    Raises:
-        UsageError: it does not.
-
-    """
-    if "://" not in url:
-        raise UsageError(f"--history {url}: no URL of a database; for a file of SQLite write sqlite:///{url}")
-    if file := _missing_file(url):
-        raise UsageError(f"--history {url}: {file}: no such file")
 
 
 def earlier_runs(url: str, document: Mapping[str, Any]) -> contract.EarlierRuns:
@@ -48,18 +34,11 @@ def earlier_runs(url: str, document: Mapping[str, Any]) -> contract.EarlierRuns:
 
 def _reason(url: str, error: Exception) -> str:
     """Return why a history cannot be read; of an SQLite file that is not there, its path."""
-    if file := _missing_file(url):
-        return f"{file}: no such file"
-    return " ".join(str(getattr(error, "orig", None) or error).split())[:200]
-
-
-def _missing_file(url: str) -> str:
-    """Return the path of an SQLite file that is not there; empty for every other database."""
     with suppress(SQLAlchemyError):
         file = make_url(url).database
         if url.startswith("sqlite") and file and not Path(file).exists():
-            return file
-    return ""
+            return f"{file}: no such file"
+    return " ".join(str(getattr(error, "orig", None) or error).split())[:200]
 
 
 def _read_only(url: str) -> sa.URL:
