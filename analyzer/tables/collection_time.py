@@ -24,7 +24,7 @@ _RECENT_SECONDS = 60.0
 
 
 class CollectionTime(NamedTuple):
-    """When the files were collected (s since 1970); `doubt` tells why the time stated in a file is ignored."""
+    """When the files were collected (s since 1970); `doubt` tells why a time stated in a file is ignored."""
 
     moment: float | None = None
     doubt: str | None = None

@@ -74,7 +74,7 @@ class Weights:
             self._take_known(calls)
 
     def see_save(self) -> None:
-        """Record checksums of the variables after a save, if `check_weights` enables more than the first step."""
+        """Record checksums of the variables after a save, if they are also due after the first step."""
         if self.hook.settings.check_weights:
             self._take_known(max(self.calls.values(), default=0), saved=True)
 
