@@ -79,14 +79,14 @@ class Order:
 
 def _step_distance(row: Row, other: Row) -> tuple[int, int | None] | None:
     """Return (number whose sign is the order, steps between or None across epochs); None if unknown."""
-    mine, theirs = _place(row), _place(other)
+    mine, theirs = _position(row), _position(other)
     if mine is None or theirs is None:
         return None
     between = mine[1] - theirs[1]
     return (between, between) if mine[0] == theirs[0] else (mine[0] - theirs[0], None)
 
 
-def _place(row: Row) -> tuple[int, int] | None:
+def _position(row: Row) -> tuple[int, int] | None:
     """Return (epoch, step) of a row, or of a curve's first non-finite value; None if it has no step."""
     for prefix in ("", "nonfinite_"):
         if row.get(f"{prefix}step") is not None:

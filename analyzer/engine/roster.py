@@ -74,7 +74,7 @@ def _shows_its_end(life: Row) -> bool:
 
 
 def _absent_may_share(rule: Rule, roster: Roster, seen: set[str]) -> bool:
-    """Return True if a worker without files may have failed in the same way, by its exit code."""
+    """Return True if the exit code of a worker without files allows that it failed in the same way."""
     absent = [worker for worker in roster.training if worker not in seen]
     codes = [roster.endings.get(worker, {}).get("exit_code") for worker in absent]
     least = 0 if rule.verdict is Verdict.DEGRADED else 1
@@ -82,7 +82,7 @@ def _absent_may_share(rule: Rule, roster: Roster, seen: set[str]) -> bool:
 
 
 def _absent_ended_alike(roster: Roster, seen: set[str]) -> bool:
-    """Return True if a worker without files was ended by the same signal as one with files."""
+    """Return True if the same signal (by exit code) ended a worker without files and one with files."""
     codes = {worker: roster.endings.get(worker, {}).get("exit_code") or 0 for worker in roster.training}
     ended = {codes[worker] for worker in seen if codes[worker] < 0}
     return any(code in ended for worker, code in codes.items() if worker not in seen)

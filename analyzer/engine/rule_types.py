@@ -22,7 +22,7 @@ class Within(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A named condition: at least `at_least` rows of a table satisfy `where`, of workers in scope `of`."""
+    """A named condition: at least `at_least` rows of the workers in scope `of` satisfy `where` in a table."""
 
     name: str
     table: str
@@ -47,7 +47,7 @@ class Signal(NamedTuple):
 
 
 class Confidence(NamedTuple):
-    """A base level; per signal, the level that it raises this to, or the cap if it is missing."""
+    """Confidence levels of a rule: `base`, a higher level per signal that holds, a cap per missing signal."""
 
     base: str
     raised: Mapping[str, str]

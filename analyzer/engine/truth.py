@@ -1,4 +1,4 @@
-"""Decides which signals hold for a worker, from numbers of rows that are counted once for all workers."""
+"""Decides which signals hold for each worker; the rows of a signal are counted once for all workers."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -12,7 +12,7 @@ Truths = Sequence[tuple[str, Mapping[str, bool]]]
 
 
 class Tally:
-    """Numbers of the rows that satisfy one signal, by worker."""
+    """Counts, by worker, of the rows that satisfy one signal."""
 
     def __init__(self, signal: Signal, rows: RowsByWorker, training: Collection[str]) -> None:
         self._least, self._scope, self._training = signal.at_least, signal.of, training
@@ -88,7 +88,7 @@ def truths_of(
 
 
 def distinct(truths: Mapping[str, Mapping[str, bool]]) -> Truths:
-    """Return the first subject of each mapping that `truths_of` returned, in order."""
+    """Return (first subject, mapping) for each distinct mapping that `truths_of` returned, in order."""
     first: dict[int, tuple[str, Mapping[str, bool]]] = {}
     for subject, truth in truths.items():
         first.setdefault(id(truth), (subject, truth))

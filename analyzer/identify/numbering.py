@@ -33,7 +33,7 @@ class TaskClues(NamedTuple):
 def clues_of(
     logs: Mapping[str, Sequence[str]], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> dict[str, TaskClues]:
-    """Return worker according to file names → what its logs tell about its task."""
+    """Return worker in file names → what its logs tell about its task."""
     return {
         worker: TaskClues(claim_of(names, stated, clusters), remote(names), leads(names, stated))
         for worker, names in logs.items()
@@ -87,9 +87,9 @@ def numbering(clues: Mapping[str, TaskClues], listed: AbstractSet[str]) -> Numbe
 
 
 def counted_by_rank(claims: Mapping[str, Claim | None], listed: Sequence[str]) -> dict[str, Claim]:
-    """Return worker in names → its task if names number all tasks from 0, the chief first, as ranks do.
+    """Return worker in file names → its task if names number all tasks from 0, chief first, as ranks do.
 
-    `claims` has workers in names → what their logs claim; `listed` has the cluster's tasks in order. Empty
+    `claims` is worker in file names → what its logs claim; `listed` has the cluster's tasks in order. Empty
     unless there is a chief and every log claims the task of its rank.
     """
     ranks = {f"worker:{rank}": task for rank, task in enumerate(listed)}
@@ -127,7 +127,7 @@ def is_refuted(clues: Mapping[str, TaskClues], listed: Iterable[str], spoken: Ab
 
 
 def is_contradicted(clues: Mapping[str, TaskClues], tasks: Mapping[str, str]) -> bool:
-    """Return True if logs rule out the tasks that names give them; `tasks` is worker in names → task."""
+    """Return True if logs rule out their task in `tasks`, which is worker in file names → task."""
     return any(clues[name].rules_out(task) for name, task in tasks.items())
 
 

@@ -229,8 +229,8 @@ def _numbered_roles(
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
     """Renumber the files whose names count workers from 1, or by rank across roles.
 
-    Returns (source → worker, worker by name → worker); both are empty if the names hold the task's index. If
-    a file that is no log names worker 0, those files count from 0, and only the logs are renumbered.
+    Returns (source → worker, worker in file names → worker); both are empty if the names hold the task's
+    index. If a file that is no log names worker 0, those files count from 0, and only logs are renumbered.
     """
     named = [each for each in sources if each.worker and not _is_numbered(each.name)]
     logs = grouped((each.worker, each.name) for each in named if each.is_log and each.worker)
@@ -261,7 +261,7 @@ def _renamed(
 def _by_numbers(
     logs: Mapping[str, Sequence[str]], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> tuple[Numbering, dict[str, Claim]]:
-    """Return what numbers from 1 in names mean, and worker by name → its task if they count tasks from 1."""
+    """Return what numbers from 1 mean, and worker in file names → its task if they count tasks from 1."""
     clues = clues_of(logs, stated, clusters, remote)
     return numbering(clues, listed_tasks(logs, stated, clusters)), counted_from_zero(clues)
 

@@ -57,7 +57,7 @@ def _check(table: str, cells: Mapping[str, object]) -> None:
 
 
 def _misfit(column: Column, cell: object) -> str:
-    """Return what a cell of the column is to be; empty if the cell is that."""
+    """Return what the column takes, such as `one of …`, if the cell is something else; otherwise empty."""
     if column.name == "worker":
         is_right = isinstance(cell, str) and is_task(cell)
         return "" if is_right else "a task like `worker:1`, `chief:0`, `ps:0` or `evaluator:0`"

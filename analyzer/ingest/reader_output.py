@@ -69,7 +69,7 @@ class SourceRows:
 
     @cached_property
     def budget(self) -> Budget:
-        """Return what reading may take, by default the usual limits."""
+        """Return the budget for reading the source, by default a new one with the default limits."""
         return self._budget or Budget()
 
     def add(self, table: str, **cells: Any) -> None:  # noqa: ANN401 - cells are checked by schema.frame
@@ -77,7 +77,7 @@ class SourceRows:
         self.rows.setdefault(table, []).append(cells)
 
     def hold_in_columns(self, sources: int) -> None:
-        """Turn the rows of a log into columns, if the run has many; cells that are left out become null.
+        """Convert rows to columns if `sources` such logs have many rows together; absent cells become null.
 
         Columns pickle and convert to a frame about 3x faster than row dicts, and take half the memory.
         """

@@ -1,4 +1,4 @@
-"""What is said of a log whose lines are in a form that is not known."""
+"""The damage text of a log whose lines have an unknown prefix."""
 
 UNREAD_LAYOUT = (
     "something that is not known stands before most of TensorFlow's lines, so they are hardly read"

@@ -68,7 +68,7 @@ def kind_by_name(name: str) -> Kind:
 
 
 def kind_by_opening(opening: bytes, kinds: Iterable[Kind] = tuple(_FORMATS)) -> Kind:
-    """Return the first of `kinds` that the first bytes of a file fit; known loggers' lines make a log."""
+    """Return the first of `kinds` whose regex matches a file's first bytes; `OTHER` if none does."""
     known = ((kind, _FORMATS[kind].opening) for kind in kinds)
     fits = (kind for kind, words in known if words and re.match(words, opening, re.DOTALL))
     return next(fits, Kind.OTHER)

@@ -120,7 +120,7 @@ def is_numbered(name: str) -> bool:
 
 
 def host_in(name: str) -> str | None:
-    """Return the host whose number is all that a name has of a task: `node1` of `node1/out.log`."""
+    """Return the host in a name that states no task besides it: `node1` of `node1/out.log`; else None."""
     hosts = list(_HOST.finditer(name.lower()))
     rest = _HOST.sub("", name.lower())
     return hosts[-1]["host"] if hosts and worker_of(rest, Kind.OTHER) is None else None
@@ -150,7 +150,7 @@ def without_date(name: str) -> str:
 
 
 def without_task(name: str) -> str | None:
-    """Return the words of a file's name but its task, numbers and last suffix: `bert` of `bert-worker-0.log`.
+    """Return a file name without task, numbers and last suffix: `bert` of `bert-worker-0.log`.
 
     Equal for the logs of a job's workers; None for a name without a task.
     """

@@ -107,7 +107,7 @@ def is_runtime_error(name: str) -> bool:
 
 
 def executed(text: str) -> str:
-    """Return a traceback, blanking code that IPython or rich only shows beside what raised."""
+    """Return a traceback in which code that IPython or rich shows around the executed line is blanked."""
     if "-> " not in text and "❱" not in text:
         return text
     return "\n".join(_executed(text.split("\n")))
@@ -138,12 +138,12 @@ def starts_traceback(text: str) -> bool:
 
 
 def ignores_exception(text: str) -> bool:
-    """Return True for the line above a traceback that ends nothing: of `__del__`, or of a callback from C."""
+    """Return True for CPython's line above an exception that it ignores, as in `__del__` or a C callback."""
     return _IGNORED[0] in text or text.startswith(_IGNORED[1])
 
 
 def names_error(text: str) -> bool:
-    """Return True if a line is all that is left of a traceback: `KeyError: 'x'`."""
+    """Return True if a text is the last line of a traceback alone: `KeyError: 'x'`."""
     return "\n" not in text and _ERROR.match(text) is not None
 
 

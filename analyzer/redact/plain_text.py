@@ -1,4 +1,4 @@
-"""Undoes what hides a secret from patterns: escapes, invisible characters, line breaks inside of a word."""
+"""Undoes what hides a secret from patterns: escapes, invisible characters, line breaks within a word."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -74,7 +74,7 @@ class Topology:
             self._run = re.compile(boundary.replace("{}", re.escape(name)))
 
     def _is_distinctive(self, name: str) -> bool:
-        """Return True if a name may be replaced wherever it stands."""
+        """Return True if a name may be replaced wherever it occurs."""
         kind = self._names[name].rpartition("-")[0]
         if kind in ("host", "user"):
             return len(name) > 2

@@ -52,14 +52,14 @@ def blamed_workers(diagnosis: Mapping[str, Any]) -> set[str]:
 
 
 def leading_workers(workers: Sequence[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
-    """Return at most so many workers, ordered by name; culprits and suspects are kept first."""
+    """Return at most `most` workers, ordered by name; culprits are kept first, then suspects."""
     rank = {"culprit": 0, "suspect": 1}
     kept = sorted(workers, key=lambda worker: rank.get(worker["part"], 2))[:most]
     return sorted(kept, key=lambda worker: worker_key(worker["id"]))
 
 
 def _guess(diagnosis: Mapping[str, Any], blamed: Sequence[str]) -> str:
-    """Return a parenthesis on how a blamed worker's index was guessed; empty if none was guessed."""
+    """Return, in parentheses, how the index of a blamed worker was guessed; empty if none was."""
     guessed = [each for each in diagnosis["workers"] if each["id"] in blamed and each.get("guessed")]
     if not guessed:
         return ""
@@ -221,7 +221,7 @@ def _trainers(diagnosis: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _position(epoch: int, step: int) -> str:
-    """Return a place in the training: `epoch 2, step 14`, without an epoch that is 0, as unknown ones are."""
+    """Format a training position: `epoch 2, step 14`; epoch 0 means unknown and is left out."""
     places = (f"epoch {epoch}" * bool(epoch), f"step {step:,}" * bool(step or not epoch))
     return ", ".join(filter(None, places))
 

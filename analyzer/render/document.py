@@ -27,7 +27,7 @@ def render(diagnosis: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any, line: str) -> str:  # noqa: ANN401  (JSON)
-    """Return the JSON text of a value, a list of numbers on one line; `line` breaks and indents lines."""
+    """Return the JSON text of a value, lists of numbers on one line; `line` is a line break with indent."""
     in_braces = isinstance(value, dict)
     if not value or not (in_braces or (isinstance(value, _LISTS) and not {*map(type, value)} <= _NUMBERS)):
         return _ENCODER.encode(value)

@@ -86,7 +86,7 @@ def names(workers: Sequence[str]) -> str:
 
 
 def _run_key(place: tuple[int, str]) -> tuple[str, int]:
-    """Return a key that (place, worker) shares with its neighbours if the indexes are consecutive."""
+    """Return a grouping key of (position, worker): equal for workers in a row with consecutive indexes."""
     role, index = worker_key(place[1])
     return role, index - place[0]
 

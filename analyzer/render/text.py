@@ -122,7 +122,7 @@ class _Page(NamedTuple):
 
 
 def _without_prefix(text: str, room: int) -> str:
-    """Return a line of C++ logging from the file that printed it on, if it is longer than `room`.
+    """Return a line of C++ logging, without the prefix before the source file if longer than `room`.
 
     Level, time and process ID take half a line of the terminal, and the message would be cut instead.
     """

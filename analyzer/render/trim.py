@@ -100,7 +100,7 @@ class Trimmed:
         return made
 
     def _rows(self, key: str, value: Sequence[Json]) -> list[Json]:
-        """Return the most important rows of a list, in order; of `context`, the lines nearest to the line."""
+        """Return the most important rows of a list, in order; of `context`, the last ones, by the excerpt."""
         limit = self.limits.rows if key in _LONG else self.limits.entries
         nearest = -1 if key == "context" else 1
         if len(value) <= limit:

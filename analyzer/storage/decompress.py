@@ -1,4 +1,4 @@
-"""Read files chunk by chunk, decompressing those that are compressed.
+"""Reads files chunk by chunk, decompressing those that are compressed.
 
 Compression is detected from the first bytes of a file, not from its name. A truncated file yields everything
 before the damage; contents beyond a size limit are cut.

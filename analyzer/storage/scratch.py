@@ -43,7 +43,7 @@ def _remove_abandoned() -> None:
 
 
 def _remove_if_unlocked(folder: Path) -> None:
-    """Remove a directory.
+    """Remove a scratch directory, unless a process holds its lock.
 
     Raises:
         OSError: another process uses it, or it belongs to another user.

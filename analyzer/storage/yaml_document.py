@@ -95,7 +95,7 @@ class Document:
         return len(self.faults) == before
 
     def _as_spelled(self, path: Path, what: str) -> str:
-        """Return a message with the word of the file in place of what YAML makes of it."""
+        """Return a message that quotes a boolean as the file spells it, e.g. `on`, and how YAML reads it."""
         if path not in self.spelled:
             return what
         word = self.spelled[path]
@@ -137,7 +137,7 @@ def read(path: File, name: str) -> Document:
 
 
 def _add_syntax_fault(document: Document, text: str, error: yaml.YAMLError) -> None:
-    """Add the fault of a text that is no YAML, with the line where it is to be mended."""
+    """Add the fault of a text that is not valid YAML, with the line to correct."""
     mark = getattr(error, "problem_mark", None)
     opened = _open_quotes_line(text, mark.line) if mark else None
     if mark and opened is not None:
@@ -150,9 +150,9 @@ def _add_syntax_fault(document: Document, text: str, error: yaml.YAMLError) -> N
 
 
 def _open_quotes_line(text: str, line: int) -> int | None:
-    """Return the line, from 0, where a quoted text of several lines begins that ends in the line of an error.
+    """Return the line, from 0, of the opening quotes that most likely are not closed; None without such.
 
-    Its quotes are most likely not closed, and those that end it open the next text.
+    They open a text of several lines that ends in `line`, where the parser found an error.
     """
     with suppress(yaml.YAMLError):
         for token in yaml.scan(text, Loader=LOADER):
@@ -272,7 +272,7 @@ def _alternatives(error: _Error, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _form(error: _Error) -> str:
-    """Return in words what a value of the wrong type is to be: its words, if they are few, else its type."""
+    """Return what a value of the wrong type should be: `one of …` if few words are allowed, else its type."""
     words = error.schema.get("enum", ())
     return f"one of {', '.join(words)}" if 0 < len(words) <= MAX_LISTED else _TYPES[error.validator_value]
 

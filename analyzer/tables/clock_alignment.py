@@ -10,7 +10,7 @@ _DAY_SECONDS = 86_400
 
 
 def in_other_zone(one: float, other: float, tolerance: float) -> bool:
-    """Return True if two times (s) may be one moment by the clocks of two time zones, or by one clock."""
+    """Return True if two times (s) may be the same moment, be it in one time zone or in two."""
     return in_span_of_any_zone(one, other - tolerance, other + tolerance)
 
 

@@ -24,15 +24,15 @@ _RECENT_SECONDS = 60.0
 
 
 class CollectionTime(NamedTuple):
-    """The moment (s since 1970) to which running workers were silent, or why a stated one does not count."""
+    """When the files were collected (s since 1970); `doubt` tells why a time stated in a file is ignored."""
 
     moment: float | None = None
     doubt: str | None = None
 
     def silence(self, last: float, pause: float = 0.0) -> float | None:
-        """Return the seconds since the last sign; None if they may be a pause or a time zone.
+        """Return the seconds from `last` to the collection; None if a pause or a time zone may explain them.
 
-        `pause` is the longest one before it.
+        `last` is when a worker was last seen (s since 1970), `pause` its longest pause before that (s).
         """
         seconds = 0.0 if self.moment is None else self.moment - last
         long = seconds >= max(LONG_SECONDS, 3 * pause)

@@ -172,9 +172,10 @@ def _p_values(trials: pl.DataFrame) -> Iterator[tuple[str, float]]:
 
 
 def _by_job(trials: pl.DataFrame, host: str) -> pl.DataFrame:
-    """Return each job and role of a machine: runs `n`, `guilty`, `share`, and what is known without it.
+    """Return a row per job and role of a machine: its runs `n`, `guilty` ones, mean `share`, and `chances`.
 
-    `chances` are its shares in the runs in which a worker of its role is the culprit.
+    `chances` are its shares in the runs in which a worker of its role is the culprit. `blamed`, `seen` (of
+    the job) and `fleet` (a rate) are the culprits and runs of other machines, for comparison.
     """
     own, others = trials.filter(pl.col("host") == host), trials.filter(pl.col("host") != host)
     blamed, runs = pl.col("guilty").sum(), pl.col("share").sum()

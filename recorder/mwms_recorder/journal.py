@@ -1,4 +1,4 @@
-"""Appends events to a file of JSON lines, whole even if the process is killed; masks secrets for them."""
+"""Appends events to a file of JSON lines, each in one write; masks secrets in texts and commands."""
 
 from __future__ import annotations
 

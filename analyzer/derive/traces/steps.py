@@ -20,7 +20,7 @@ _PREFETCH = r"^tf_data_(?:multi_device_)?iterator_resource"
 
 
 def steps(spans: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per complete step of each trace: numbered, or one call of the training function."""
+    """Return one row per complete step of each trace; without numbered steps, per training function call."""
     if spans.is_empty():
         return frame("steps", ())
     known = spans.filter(pl.col("worker").is_not_null() & pl.col("end").is_not_null())

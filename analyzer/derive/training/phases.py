@@ -88,9 +88,9 @@ def _kind(tag: str) -> str | None:
 
 
 def _compared(row: Mapping[str, Any], times: Sequence[float], step: float | None) -> dict[str, Any]:
-    """Return the columns that compare a worker's phase with the same phase of the others.
+    """Return the columns that compare the duration of a worker's phase with that of the other workers.
 
-    `times` are the sorted seconds of that phase on all workers; `step` are those of this worker's whole step.
+    `times` are the durations (s) of the phase on all workers, sorted; `step` is this worker's step time (s).
     """
     at, last = bisect_left(times, row["seconds"]), len(times) - 1
     middle = [times[place + (place >= at)] for place in ((last - 1) // 2, last // 2)] if last else []

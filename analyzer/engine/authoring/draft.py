@@ -25,7 +25,7 @@ _ANY_STEP = "step 1 loss 0.5"
 _Row = Mapping[str, Any]
 
 
-class Telling(NamedTuple):
+class Clue(NamedTuple):
     """A record that may show the cause: the line that names the error, its template, and its score."""
 
     row: _Row
@@ -43,12 +43,12 @@ def draft(
     where none of these has any, a rule from the lines of another worker blames nobody.
     """
     alarming = pl.col("level").is_in(["W", "E", "F"]) | (pl.col("kind") == "traceback")
-    found = _telling(tables, _before_the_end(tables, alarming)) or _telling(tables, _last_plain(tables))
+    found = _clues(tables, _before_the_end(tables, alarming)) or _clues(tables, _last_plain(tables))
     if not found:
         return None
     found = [each for each in found if each.row["worker"] in culprits] or found
     best = max(found, key=lambda each: each.score)
-    worker, chosen = str(best.row["worker"]), _most_telling(found, best)
+    worker, chosen = str(best.row["worker"]), _best_clues(found, best)
     ordinary = _routine_lines(tables, {each.template for each in found}, chosen[0].row)
     own = ordinary.pop(worker)
     fires = {worker: [*own, *(_shortened(each.row["text"]) for each in chosen)], **ordinary}
@@ -58,9 +58,9 @@ def draft(
     return rule_text(rule_id, run, worker, lines, fires, quiet, explains, silent)
 
 
-def _most_telling(found: Iterable[Telling], best: Telling) -> list[Telling]:
-    """Return the records to draft from: those of `best`'s log with the highest scores, in log order."""
-    once: dict[str, Telling] = {}
+def _best_clues(found: Iterable[Clue], best: Clue) -> list[Clue]:
+    """Return the records to draft from: those with the highest scores in the log of `best`, in log order."""
+    once: dict[str, Clue] = {}
     for each in found:
         same_log = all(each.row[key] == best.row[key] for key in ("worker", "source"))
         if same_log and each.score >= best.score - 1:
@@ -94,9 +94,9 @@ def _before_the_end(tables: Tables, wanted: pl.Expr) -> list[_Row]:
     return [row for row in rows if row["line"] <= ends.get(row["source"], row["line"])]
 
 
-def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
-    """Return the records that only one worker has, or that follow the last common step, with their score."""
-    known, raised = _places(tables["matches"]), _places(tables["exceptions"].filter("own"))
+def _clues(tables: Tables, rows: Sequence[_Row]) -> list[Clue]:
+    """Return a clue for each record that only one worker has, or that follows the last common step."""
+    known, raised = _lines_by_source(tables["matches"]), _lines_by_source(tables["exceptions"].filter("own"))
     last = last_common_lines(tables["scalars"])
     lines = [_error_line(row["text"]) for row in rows]
     templates = [template_of(line) for line in lines]
@@ -109,12 +109,12 @@ def _telling(tables: Tables, rows: Sequence[_Row]) -> list[Telling]:
         severe = row["level"] in {"E", "F"} or row["kind"] == "traceback"
         score = 2 * only + 2 * after + severe + 2 * _covers(row, raised)
         if (only or after) and LineTemplate(line, template).literal and (not matched or all(is_known)):
-            made.append(Telling(row, line, template, score))
+            made.append(Clue(row, line, template, score))
     return made
 
 
-def _places(table: pl.DataFrame) -> dict[str, list[int]]:
-    """Return source → its lines that a table refers to."""
+def _lines_by_source(table: pl.DataFrame) -> dict[str, list[int]]:
+    """Return source → the numbers of its lines that a table refers to."""
     return grouped(table.select("source", "line").drop_nulls().iter_rows())
 
 
@@ -131,7 +131,7 @@ def _error_line(text: str) -> str:
     return next((line for line in reversed(ends) if ":" in line), lines[-1])
 
 
-def _routine_lines(tables: Tables, telling: set[str], first: _Row) -> dict[str, list[str]]:
+def _routine_lines(tables: Tables, distinctive: set[str], first: _Row) -> dict[str, list[str]]:
     """Return worker → routine lines of its log, for the case that must not fire.
 
     A worker without routine lines gets a line of progress, so that the case has a log of each worker.
@@ -141,7 +141,7 @@ def _routine_lines(tables: Tables, telling: set[str], first: _Row) -> dict[str, 
     kept: dict[str, list[str]] = {worker: [] for worker in workers}
     for row in plain.iter_rows(named=True):
         before = row["source"] == first["source"] and row["line"] < first["line"]
-        routine = template_of(_error_line(row["text"])) not in telling and row["text"].isprintable()
+        routine = template_of(_error_line(row["text"])) not in distinctive and row["text"].isprintable()
         if routine and (before or row["worker"] != first["worker"]):
             kept[row["worker"]].append(row["text"][:400])
     return {worker: lines[-_MAX_ROUTINE_LINES:] or [_ANY_STEP] for worker, lines in kept.items()}

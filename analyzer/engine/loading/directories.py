@@ -1,4 +1,4 @@
-"""Directories of rules: why one cannot be used, and how faults in its files name it."""
+"""Tells why a directory cannot be used as rules, and writes paths in faults as the user gave them."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def with_given_paths(faults: str, folders: Sequence[Path]) -> str:
-    """Return faults with the directories as they were given, so that the paths can be pasted."""
+    """Return the faults with each rule file's path below the directory as the user gave it, to be pasted."""
 
     def given(match: re.Match[str]) -> str:
         held = (each for each in folders if each.resolve().name == match["folder"])
@@ -17,7 +17,7 @@ def with_given_paths(faults: str, folders: Sequence[Path]) -> str:
 
 
 def why_no_rules(folder: Path) -> str:
-    """Return why a directory cannot be one of rules: it is none, or holds no rule; empty if it can."""
+    """Return why a path is no directory of rules: no directory, or without `*.yaml`; empty if it is one."""
     if folder.is_file():
         return f"is a file; give its directory, {folder.parent}"
     if not folder.is_dir():

@@ -60,7 +60,10 @@ def _faults(message: Message, body: Mapping[str, object]) -> Iterable[tuple[str,
 
 
 def example_fault(example: str, searched: str | None, *, holds: bool) -> tuple[str, str] | None:
-    """Return (key, fault) if an example does not match; `holds`: it holds one of the fixed words."""
+    """Return (key, fault) if a message does not match its example, else None.
+
+    `searched` is its regex, if it has one; `holds` is True if the example contains one of its fixed words.
+    """
     if not holds:
         return "example", "the example holds none of `any_of`"
     try:

@@ -18,7 +18,10 @@ NAME = "overlay.yaml"
 
 
 def check(overlay: Document, ids: Collection[str], rules: Mapping[str, Rule]) -> None:
-    """Add the faults of an overlay to its document; `ids` are of all rules, `rules` the valid ones by id."""
+    """Add the faults of an overlay to its document.
+
+    `ids` has the ids of all rules, also of faulty ones; `rules` maps ids to the valid rules.
+    """
     if not overlay.check(file_schema("overlay")):
         return
     for index, each in enumerate(overlay.data.get("switch_off", ())):

@@ -91,7 +91,7 @@ def _vocabulary(table: str, column: Column) -> str:
 
 
 def _tests(tables: Iterable[str]) -> dict[str, Schema]:
-    """Return the schemas of tests: by type of column, and by column where `tables` lists its values."""
+    """Return the schemas of tests by name: one per column type, one per column with a closed vocabulary."""
     closed = ((table, column) for table in tables for column in TABLES[table] if column.values)
     return {name: _test(name) for name in _TYPES} | {
         _vocabulary(table, column): _test(

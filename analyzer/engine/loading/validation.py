@@ -51,7 +51,7 @@ def check_ids(documents: Collection[Document]) -> None:
 
 
 def check_causes(documents: Iterable[Document]) -> None:
-    """Add a fault for each cause that an earlier file has too, or whose id has another form than theirs."""
+    """Add a fault for each cause that an earlier file declares too, or whose id is not `family.name`."""
     first: dict[str, Document] = {}
     for document in documents:
         for cause in document.data:
@@ -86,7 +86,7 @@ def check(document: Document, rule: Rule, rules: Collection[str], causes: Collec
 
 
 def check_cause(document: Document, causes: Collection[str]) -> None:
-    """Add a fault if a rule names an unknown cause; a file with other faults can be checked, too."""
+    """Add a fault if a rule names an unknown cause; this works on files with other faults, too."""
     given = document.data
     if given.get("role") == Role.CAUSE and "cause" in given and not str(given["cause"]).startswith("TODO"):
         noun = "cause that `mwms-rules causes` lists or a `causes.yaml` in this directory adds"
@@ -100,7 +100,7 @@ def check_written(document: Document) -> None:
 
 
 def _unwritten(value: object, path: Path = ()) -> Iterator[Path]:
-    """Yield the path of each text that begins with TODO, except logs, and the words of `action`."""
+    """Yield the path of each text that begins with TODO, except below `action`, `cases` and `log`."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             if key not in {"action", "cases", "log"}:
@@ -210,7 +210,7 @@ def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -
 
 
 def _groups(pattern: Pattern | None) -> set[str] | None:
-    """Return the names of the groups in a pattern's regex; None if it is invalid: another check says so."""
+    """Return the names of the groups in a pattern's regex; None if invalid, which is reported elsewhere."""
     try:
         return set(regex.compile(pattern.regex).groupindex) if pattern and pattern.regex else set()
     except regex.error:

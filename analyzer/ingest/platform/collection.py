@@ -17,7 +17,7 @@ _MAX_NAMED = 3
 
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
-    """Add the facts that the file states."""
+    """Add facts: when and where the files were collected, or which logs could not be."""
     name = output.source.name.lower()
     if name.endswith("not_collected.txt"):
         _read_losses(output)
@@ -44,7 +44,7 @@ def _read_platform(output: SourceRows) -> None:
 
 
 def _read_losses(output: SourceRows) -> None:
-    """Add the fact, with the first error: `gpu22:/logs and 2 more (ssh: no route to host)`."""
+    """Add the logs that were not collected, as a fact: `gpu22:/logs and 2 more (ssh: no route to host)`."""
     lines = [line.partition("\t") for line in whole_text(output).splitlines()]
     lost = [(name, error) for name, tab, error in lines if tab]
     unread = [number for number, (name, tab, _) in enumerate(lines, 1) if name and not tab]

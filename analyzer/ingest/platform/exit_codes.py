@@ -54,7 +54,7 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
 
 
 def _read_containers(output: SourceRows, lines: Sequence[str]) -> None:
-    """Read a table of containers: their names are in its last column, in the first of docker compose's."""
+    """Read a table of `docker ps`, with container names in the last column, or `docker compose` (first)."""
     column = 0 if lines[0].startswith("NAME") else -1
     for number, line in enumerate(lines[1:], 2):
         if row := _CONTAINER.match(line):
@@ -63,9 +63,9 @@ def _read_containers(output: SourceRows, lines: Sequence[str]) -> None:
 
 
 def _add_entry(output: SourceRows, place: Mapping[str, object], name: str, code: str) -> bool:
-    """Add the exit code of `name`, under `exit_code:NAME` without a role or if it is a host.
+    """Add the exit code of `name` as a fact, with key `exit_code:NAME` if `name` has no role or is a host.
 
-    Returns whether a worker is known.
+    Returns True if `name` identifies a worker.
     """
     worker, attempt = worker_of(name), attempt_of(name)
     has_role = worker_of(name, Kind.EXIT_CODES) is not None and not host_in(name)

@@ -57,7 +57,7 @@ def _of_slurm(output: SourceRows, text: str) -> Iterator[Problem]:
 
 
 def _bad_states(state: re.Match[str]) -> str:
-    """Return a node's bad states, joined by `+` as in Slurm, whose asterisk becomes `NOT_RESPONDING`."""
+    """Return a node's bad states joined by `+`; an asterisk after them is returned as `NOT_RESPONDING`."""
     states = [*state["states"].split("+"), *(["NOT_RESPONDING"] if state["silent"] else [])]
     return "+".join(dict.fromkeys(each for each in states if each in _BAD_STATES))
 

@@ -90,7 +90,7 @@ class _Pod:
         self._named = False
 
     def is_named_by(self, name: str) -> bool:
-        """Return True for the first name, which is the pod's own; that of an event has a dot."""
+        """Return True for the first name without a dot, which is the pod's own; names of events have one."""
         first = self.worker is not None and not self._named and "." not in name
         self._named = self._named or first
         return first

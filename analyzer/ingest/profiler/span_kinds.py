@@ -1,4 +1,4 @@
-"""Classify the events of a trace by name and thread: as collective, step, input, compute and others."""
+"""Classifies the events of a trace by name and thread: as collective, step, input, compute and others."""
 
 import re
 from collections.abc import Mapping

@@ -233,7 +233,7 @@ class _Reader:
         self.spans.append(Span(kind, name, start, end, thread, plane, step, instance))
 
     def _read_note(self, note: str, stats: dict[str, Any], at: Span) -> None:
-        """Read an event of the executor or of tf.data that reports on others: begun, done, or the clock."""
+        """Read an event that tells that an operation began or ended (`done`), or that relates two clocks."""
         if note == "clock":
             element = whole_number(stats.get("element_id")) or 0
             self.clocks += [element - at.start_ns] if at.start_ns < _MIN_EPOCH_NS < element else []

@@ -79,15 +79,15 @@ def _phases(before: Event, event: Event) -> Iterator[tuple[str, float]]:
 
 
 def _share_of_full(queues: Sequence[int]) -> float:
-    """Return the percentage of looks at which a queue was full."""
+    """Return the percentage of samples in which a queue was full; `queues` are their lengths in bytes."""
     return 100.0 * sum(bytes_ >= _MIN_QUEUE_BYTES for bytes_ in queues) / len(queues)
 
 
 def _is_training(first: Event, process: Event, passed: float, now: float) -> bool:
-    """Return True if a process made steps before and between two samples, and the last one not long ago.
+    """Return True if a process made steps before and between two samples, and the last one was recent.
 
-    `passed` are the seconds between the samples. Not long ago means within a second and twice the mean step,
-    taken up to the last one: what follows it may be the end of training.
+    `passed` are the seconds between the samples. Recent means within a second plus twice the mean step
+    duration: a longer time without a step may be the end of training.
     """
     steps, ended = int(process["steps"]) - int(first.get("steps", 0)), process.get("last_end") or now
     took = float(ended) - float(first.get("last_end") or ended - passed)

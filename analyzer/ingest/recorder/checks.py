@@ -1,4 +1,4 @@
-"""Reads checksums of weights and batches, what was not finite, and who reached whom."""
+"""Reads checksums of weights and batches, values that were not finite, and which peers were reachable."""
 
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.reader_output import SourceRows

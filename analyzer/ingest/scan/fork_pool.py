@@ -57,7 +57,10 @@ _WHOLE_GROUP, _COMBINE = -1, -2
 
 
 class _Task(NamedTuple):
-    """Scan part `part` of a log, or read a group; `start` and `length` locate the index of the scans."""
+    """A task of a reader: a group of logs, and the part of its log to scan, or `_WHOLE_GROUP` or `_COMBINE`.
+
+    `start` and `length` locate the list of the part scans to combine.
+    """
 
     group: int
     part: int

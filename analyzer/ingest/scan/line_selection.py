@@ -65,9 +65,9 @@ class Sampling(NamedTuple):
 
 
 def sampling_for(sizes: Sequence[int]) -> Sampling:
-    """Return how logs of these sizes are sampled: the less, the more logs there are.
+    """Return how to sample logs of these sizes; the more large logs a run has, the less is read of each.
 
-    So the lines that are read of all logs together grow with neither their number nor their size.
+    So the amount that is read of all logs together grows with neither their number nor their size.
     """
     whole = min(MAX_WHOLE_BYTES, max(MIN_WHOLE_BYTES, _WHOLE_BYTES_PER_RUN // max(1, len(sizes))))
     large = max(1, sum(size > whole for size in sizes))

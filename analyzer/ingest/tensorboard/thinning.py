@@ -50,7 +50,10 @@ def _kept_of_tag(rows: Sequence[int], values: Sequence[float], stretches: int) -
 
 
 def _kept_of_stretches(numbers: _Array) -> _Array:
-    """Return the offsets to keep within each stretch (a row of `numbers`): 6 rows, a column per stretch."""
+    """Return an array (6, stretches): the offsets of the values to keep in each stretch.
+
+    `numbers` has a row per stretch. The six are first, last, least, largest, first and last non-finite value.
+    """
     import numpy as np
 
     finite = np.isfinite(numbers)

@@ -1,4 +1,4 @@
-"""Writes `retry_after` into the statistics file of the guilty worker, whose program then sleeps so long."""
+"""Writes `retry_after` (s) into the guilty worker's statistics file; its program then sleeps that long."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class GpuCapture:
         return {name: content for name, content in reports.items() if content}
 
     def require_nccl(self, logs: Mapping[int, Path]) -> None:
-        """Check that NCCL speaks in the log of every innocent worker, if the scenario asks for NCCL.
+        """Check that the log of every innocent worker has lines of NCCL, if the scenario asks for NCCL.
 
         Raises:
             FaultMissedError: TensorFlow chose another implementation, or found no GPU.

@@ -143,7 +143,10 @@ class JobMonitor:
             self.launcher.fault.on_step(self.workers, index, self._step_of(index))
 
     def _step_of(self, index: int) -> int:
-        """Return the last step in a worker's log or, with `after`, the fault's step after that time."""
+        """Return the last step in a worker's log.
+
+        If the fault is due `after` some seconds, return its step once they have passed, and 0 until then.
+        """
         scenario = self.launcher.workspace.scenario
         if not scenario.after:
             return self.logs[index].step

@@ -1,4 +1,4 @@
-"""Stores what became of each recording of a matrix, and tabulates it by scenario."""
+"""Stores the result of each recording of a matrix, and tabulates the results by scenario."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUMMARY = "| scenarios | witness held | refused | not run | cause right | culpri
 
 
 class MatrixResult(NamedTuple):
-    """What became of one recording, and the analyzer's first answer on it; all fields are strings."""
+    """Result of making one recording, and the analyzer's first answer on it; all fields are strings."""
 
     recording: str
     scenario: str

@@ -174,7 +174,9 @@ class Evidence:
         return len(later)
 
     def require_trouble(self) -> str:
-        """Return who failed or ran at the end, after a comma; empty where healthy or nothing is expected.
+        """Return who failed or still ran at the end: `, worker 1 ended with -9`.
+
+        Empty if the scenario expects a healthy job, or only `unknown`.
 
         Raises:
             FaultMissedError: all workers ended with 0, where the scenario expects a failure.

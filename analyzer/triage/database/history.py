@@ -246,14 +246,14 @@ def _store_run(
 
 
 def _is_below(connection: sa.Connection, place: str) -> sa.ColumnElement[bool]:
-    """Return the condition for parts of a run that were taken for runs before the rest of it arrived."""
+    """Return the condition for runs below `place`, which are parts of a run found before the rest arrived."""
     below = place.rstrip("/") + "/"
     ordered = RUNS.c.place.collate("C") if connection.dialect.name == "postgresql" else RUNS.c.place
     return sa.and_(RUNS.c.latest, ordered > below, ordered < below[:-1] + chr(ord("/") + 1))
 
 
 def _adopt(connection: sa.Connection, values: Mapping[str, Any]) -> None:
-    """Move groups of a former version into the group of a run with the same cause and job or summary."""
+    """Move failures stored by a former version to the group of a run with equal cause and job or summary."""
     former = sa.and_(RUNS.c.rules.is_(None), RUNS.c.cause == values["cause"])
     columns = (RUNS.c.fingerprint, RUNS.c.job, RUNS.c.summary)
     template = template_of(values["summary"])

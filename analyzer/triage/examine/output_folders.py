@@ -10,7 +10,7 @@ _FOLDERS = frozenset({"digests", "nights", "reports"})
 
 
 def is_output_folder(listing: Listing) -> bool:
-    """Return True for an output directory; one of a killed first call has no more than a history."""
+    """Return True for an output directory; if the first call was killed, it may hold only a history."""
     files = {*listing.files}
     return files >= _FILES or (_HISTORY in files and files <= _HISTORY_FILES)
 

@@ -118,7 +118,7 @@ def run_places(
 
 
 def _unchanged(run: StoredRun, now: float) -> FoundRun:
-    """Return a settled run as its last listing showed it; it was written to on its night or before."""
+    """Return a settled run with the stamp of its last listing; the start of its night counts as its time."""
     written = midnight(run.night)
     age = max(now - written, QUIET_SECONDS)
     return FoundRun(run.place, run.place, run.stamp, age, written, run.files or 0)
@@ -146,7 +146,7 @@ def is_run(storage: Storage, place: str, listing: Listing) -> bool:
 
 
 def _openings(storage: Storage, place: str, listing: Listing) -> Iterator[tuple[str, bytes]]:
-    """Yield each subdirectory that has logs with their first bytes."""
+    """Yield (subdirectory, first bytes of its logs) for each subdirectory with logs."""
     for folder in listing.folders:
         below = storage.below(place, folder)
         inside = _listing_or_none(storage, below)
@@ -250,7 +250,7 @@ def _is_left_out(place: str, leave_out: str) -> bool:
 
 
 def _is_output(storage: Storage, place: str) -> bool:
-    """Return True for an output directory of mwms-triage; one that is settled in the history is a run."""
+    """Return True for an output directory of mwms-triage, unless the history has it as a settled run."""
     try:
         return not storage.settled(place) and is_output_folder(storage.listing(place))
     except OSError:

@@ -1,4 +1,4 @@
-"""Knows the settled runs of an object store: quiet when last listed, they need not be listed again."""
+"""Looks up settled runs of an object store: nobody writes to them any more, so they are not listed again."""
 
 import re
 from bisect import bisect_left

@@ -113,7 +113,7 @@ def report_path(name: str, place: str) -> str:
 
 
 def remove_reports(outputs: Outputs, expired: Iterable[tuple[str, str]]) -> set[str]:
-    """Remove expired reports, given as (night, file name), and return the nights they are of.
+    """Remove expired reports, given as (night, file name), and return their nights.
 
     A name that `report_path` cannot have made is not removed.
     """

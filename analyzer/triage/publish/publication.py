@@ -111,7 +111,7 @@ def _digests(tonight: NightSummary, context: PageContext, runs: list[Run], diges
 
 
 def _file_name(whose: str) -> str:
-    """Return a file name for an owner; a digest keeps names apart that have the same plain form."""
+    """Return a file name for an owner; if characters had to be replaced, a hash keeps it unique."""
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", whose)[:_MAX_NAME_CHARACTERS].strip(".-")
     digest = hashlib.blake2b(whose.encode(), digest_size=4).hexdigest()
     return plain if plain == whose else f"{plain or 'owner'}-{digest}"

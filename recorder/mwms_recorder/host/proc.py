@@ -98,7 +98,7 @@ def _waited(pid: int) -> float:
 
 
 def input_files(pid: int) -> set[str]:
-    """Return the paths of files that a process or a descendant has open for reading only; no program code."""
+    """Return the files, except program code, that a process or a descendant has open for reading only."""
     return {path for member in family(pid) for path in _read_only(f"/proc/{member}/fd")}
 
 
@@ -129,7 +129,7 @@ def network() -> dict[str, int]:
 
 
 def queued(ports: set[int]) -> tuple[int, int]:
-    """Return the bytes that connections with these ports have not sent or seen acknowledged, and not read."""
+    """Return the bytes in the send queues (unsent or unacknowledged) and receive queues (unread) of ports."""
     rows = (
         line.split() for name in ("tcp", "tcp6") for line in text_of(f"/proc/net/{name}").splitlines()[1:]
     )

@@ -74,7 +74,7 @@ class _Inputs:
         return iterator
 
     def _see(self, batch: Any, iterator: Any) -> Any:
-        """Record what the options ask for of a batch that Python gets, and return the batch."""
+        """Record the digest of a batch and its first NaN, as the options ask; return the batch."""
         with self.hook.guarded("fingerprint"):
             if self.tf.executing_eagerly():
                 number, index = getattr(iterator, "_mwms_recorder", None) or (next(self.numbers), 0)

@@ -1,4 +1,4 @@
-"""Finds the first batch and, under `fit`, the first own loss of this worker that is NaN or infinite.
+"""Finds the first batch and, under `fit`, this worker's first loss that has NaN or infinite values.
 
 The all-reduce hands a NaN to every worker within its step, so weights and printed losses do not tell where it
 began. Keras adds up the loss of each replica in a variable of its own, which can be read between two steps.

@@ -77,7 +77,7 @@ class Ticker:
         return self.counters.get(name) or self.counters.setdefault(name, Counter(name, kind))
 
     def observe(self, method: Any, phase: int) -> None:
-        """Register the phase of the main thread while it runs a method; the method is written in Python."""
+        """Register the phase in which the main thread is while it runs `method`, which is a Python method."""
         self.phases[id(getattr(inspect.unwrap(method), "__code__", None))] = phase
 
     def start(self) -> None:

@@ -74,7 +74,7 @@ class Weights:
             self._take_known(calls)
 
     def see_save(self) -> None:
-        """Checksum the variables, which were saved, if they are checked beyond the first step."""
+        """Record checksums of the variables after a save, if they are also due after the first step."""
         if self.hook.settings.check_weights:
             self._take_known(max(self.calls.values(), default=0), saved=True)
 

@@ -134,7 +134,7 @@ class Observer:
             self.ended.wait(TICK_SECONDS)
 
     def _hear(self, word: bytes, pump: Pump, link: Link) -> None:
-        """End the recording at the supervisor's report; note that it is lost if its pipe is closed."""
+        """End the recording when the supervisor reports the end; an empty `word` means that it has died."""
         if not word:
             self.journal.append("supervisor_lost", pid=self.parent)
             return

@@ -38,7 +38,7 @@ class Sampler:
         return [page for page in found if page]
 
     def look(self, pages: list[Page]) -> None:
-        """Note the queues and the states of the Python processes, else that of the command."""
+        """Note the TCP queues, and the state of each Python process or, without any, of the command."""
         if self.ports:
             self.queues.append(proc.queued(self.ports))
         for pid in [page.pid for page in pages] or [self.pid]:

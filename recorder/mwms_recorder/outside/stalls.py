@@ -61,7 +61,7 @@ class Stalls:
         """Monotonic time of the first look; infinite once a missing TensorFlow was reported."""
 
     def look(self, pages: list[Page], now: float) -> None:
-        """Record stalls that begin, last or end; processes without steps count only if none has any."""
+        """Record stalls that begin, last or end, of processes with steps or, if none has any, of all."""
         self._warn_unwatched(pages, now)
         for page in [page for page in pages if page.steps()] or pages:
             process = self.processes.setdefault(page.pid, Process())
