@@ -67,7 +67,8 @@ def _end_of(life: Life) -> tuple[str, bool]:
     if closed and code in {None, 0, -6}:
         return "finished", True
     leaves = raised is None or raised["type"] in {"KeyboardInterrupt", "SystemExit"}
-    if raised is not None and not leaves and code in {None, 1, 255, -6}:
+    died = code in {None, 1, 255, -6} or (code == 0 and raised is not None and _was_last(raised, life))
+    if raised is not None and not leaves and died:
         sure = code is not None or _nothing_may_follow(raised, life)
         return ("exception" if raised["own"] else "aborted_by_peer"), sure
     if code is not None:
@@ -79,6 +80,16 @@ def _nothing_may_follow(raised: Row, life: Life) -> bool:
     """Return True if the exception follows the last step and the line that says `finished`."""
     others = (life.closing, life.place._asdict() if life.place else None)
     return all(comes_after(raised, other) for other in others if other)
+
+
+def _was_last(raised: Row, life: Life) -> bool:
+    """Return True if the script logged nothing after an exception: it caught it, and left with 0 all the same.
+
+    Of an exception that a lost peer caused, TensorFlow's own lines below it say no more.
+    """
+    below = [row for row in life.records if comes_after(row, raised) and row["line"] != raised["line"]]
+    of_tensorflow = all(row["kind"] in {"cpp", "traceback"} for row in below)
+    return _nothing_may_follow(raised, life) and (of_tensorflow if not raised["own"] else not below)
 
 
 def _ended_unseen(life: Life) -> tuple[str, bool]:

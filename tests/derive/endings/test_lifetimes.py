@@ -154,6 +154,23 @@ def test_the_one_behind_all_others_is_marked() -> None:
     assert life(tables, "worker:1")["behind"] == 1
 
 
+@pytest.mark.parametrize(
+    ("last", "below", "ended"),
+    [
+        (raised("KeyError: 'auc'"), [], "exception"),
+        (raised("KeyError: 'auc'"), [says("using the defaults instead")], "finished"),
+        (LOST, [error("Error occurred when finalizing GeneratorDataset iterator", level="W")], "aborted_by_peer"),
+        (LOST, [says("the peers are done")], "finished"),
+    ],
+)  # fmt: skip
+def test_an_exit_code_of_0_does_not_undo_the_exception_that_was_last(
+    last: Line, below: list[Line], ended: str
+) -> None:
+    """A script may catch everything, log it and leave with 0; one that goes on has handled it."""
+    tables = derived({"worker-0.log": [*STEPS, last, *below]}, exit_code={"worker:0": "0"})
+    assert life(tables, "worker:0")["ended"] == ended
+
+
 def test_the_last_life_of_a_worker_is_told() -> None:
     """It has got less far than the one before it."""
     lives = {"worker-0.log": [server_started(), *STEPS], "worker-0-attempt-2.log": [server_started()]}
