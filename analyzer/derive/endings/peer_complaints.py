@@ -193,12 +193,25 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
     Reports printed after the accuser finished do not count, because peers then leave normally; nor do
     earlier reports of an accuser that finished, unless the accused has a log that shows no completion.
     """
-    if record["printed_after_end"]:
-        return False
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
+    if record["printed_after_end"] or (found.kind == "leader" and _may_have_left(accused, accuser)):
+        return False
     if not accuser or not accused or accuser["ended"] != "finished":
         return True
     return bool(accused["logged"] and accused["ended"] != "finished")
+
+
+def _may_have_left(leader: Mapping[str, Any] | None, accuser: Mapping[str, Any] | None) -> bool:
+    """Return True if a leader that did all that its accuser did may have ended normally.
+
+    A worker that loses its leader in training fails; one whose process only lingers after the last step
+    reports the heartbeats that the leader no longer answers, and raises nothing.
+    """
+    if not leader or not accuser or leader["sure"]:
+        return False
+    made = [(end["epoch"], end["step"]) for end in (leader, accuser)]
+    raised = {"exception", "aborted_by_peer"}
+    return made[0] == made[1] != (None, None) and raised.isdisjoint({leader["ended"], accuser["ended"]})
 
 
 def _replaced(found: Complaint, accuser: Mapping[str, Any] | None, went_on: float | None) -> bool:

@@ -9,7 +9,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from analyzer.ingest.logs.metrics import NUMBER, Metric, Span, has_known, has_outcome, has_pair, metrics, step_rate
+from analyzer.ingest.logs.metrics import (
+    NUMBER,
+    Metric,
+    Span,
+    has_known,
+    has_outcome,
+    has_pair,
+    metrics,
+    step_rate,
+)
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.schema import LARGEST_INT
 

@@ -71,6 +71,20 @@ def test_a_call_to_the_coordination_service_names_the_leader_because_it_lives_th
     assert named(derived({"worker-1.log": [error(text)]})) == {("worker:1", "worker:0", "leader")}
 
 
+def test_a_leader_that_did_all_that_its_accuser_did_may_have_ended() -> None:
+    """Whoever loses its leader in training fails; a process that lingers at its end raises nothing."""
+    lost = error(RING.format(root="failed to connect to all addresses", method="", details=OLD).replace(
+        "task:2:", "task:0 while calling /tensorflow.CoordinationService/Heartbeat:"
+    ))  # fmt: skip
+    accused = {("worker:1", "worker:0", "leader")}
+    left = {"worker-0.log": [step(12)], "worker-1.log": [step(12), lost]}
+    assert named(derived(left)) == set()
+    assert named(derived(left, exit_code={"worker:0": "-9"})) == accused
+    assert named(derived({**left, "worker-0.log": [step(11)]})) == accused
+    failed = raised("errors_impl.UnavailableError: " + lost.record["text"])
+    assert named(derived({**left, "worker-1.log": [step(12), lost, failed]})) == accused
+
+
 def test_what_follows_the_planned_end_does_not_count() -> None:
     """A leader that finishes first leaves the others with a frightening line."""
     lost = error(RING.format(root="Socket closed", method="", details=OLD))
