@@ -107,9 +107,19 @@ def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
         aborted = life.exception is not None and not life.exception["own"]
         torn_down = bool(life.facts["sigterm"]) or aborted or life.torn_down
         return ("stopped" if torn_down and not life.killed_for_memory else "signal"), True
+    if code == 0 and _broke_off(life):
+        return "aborted_by_peer", True
     if code == 0 and (life.place is None or life.place.epochs is None or life.place.is_planned_end):
         return "finished", life.place is None or life.place.is_planned_end
     return "exited", True
+
+
+def _broke_off(life: Life) -> bool:
+    """Return True if a collective operation that was under way ended with an error, before the planned end."""
+    broke, place = life.facts["collective_broke"], life.place
+    if not broke or (place is not None and place.is_planned_end):
+        return False
+    return place is None or not comes_after(place._asdict(), broke[-1])
 
 
 def _ended_without_code(life: Life) -> tuple[str, bool]:

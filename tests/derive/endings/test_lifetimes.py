@@ -171,6 +171,18 @@ def test_an_exit_code_of_0_does_not_undo_the_exception_that_was_last(
     assert life(tables, "worker:0")["ended"] == ended
 
 
+@pytest.mark.parametrize(
+    ("below", "ended"), [([], "aborted_by_peer"), (steps(3), "finished"), ([DONE], "finished")]
+)
+def test_a_collective_that_broke_off_was_no_end(below: list[Line], ended: str) -> None:
+    """A script that catches what follows and leaves with 0 did not finish; one that goes on may have."""
+    broke = error("Aborting RingReduce with UNAVAILABLE: Socket closed")._replace(
+        facts={"collective_broke": "Aborting RingReduce"}
+    )
+    tables = derived({"worker-0.log": [*STEPS, broke, *below]}, exit_code={"worker:0": "0"})
+    assert life(tables, "worker:0")["ended"] == ended
+
+
 def test_the_last_life_of_a_worker_is_told() -> None:
     """It has got less far than the one before it."""
     lives = {"worker-0.log": [server_started(), *STEPS], "worker-0-attempt-2.log": [server_started()]}
