@@ -22,6 +22,8 @@ _MAX_DETAIL = 1_200
 """Number of characters after a remote target that are searched for gRPC's reason."""
 _OF_ITSELF = ("missing", "restarted")
 """Kinds of reports that a task prints about itself, too: Horovod's coordinator, rank 0, may miss its own."""
+_PASSED_BACK = re.compile(r"Error received from peer.*grpc_message\W{1,5}Collective ops is aborted by: ")
+"""Regex of an answer: the peer was reached, and told in which status its own operation had ended."""
 _MIN_SURVIVAL_SECONDS = 5.0
 """Minimum time for which a coordinator logs after a loss, to count as having survived it."""
 
@@ -143,7 +145,9 @@ def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
         return
     before = text[root if root < match.start() else 0 : match.start()]
     rest = text[match.end() : match.end() + _MAX_DETAIL].partition("Additional GRPC")[0]
-    kind = _reason(before, wording) or _reason(rest.partition("\n")[0], wording)
+    kind = _reason(before, wording)
+    if kind is None and not _PASSED_BACK.search(rest.partition("\n")[0]):
+        kind = _reason(rest.partition("\n")[0], wording)
     task, method = task_of(match), match.groupdict().get("method")
     if wording.reasons["leader"].is_in(before):
         kind = "leader"

@@ -71,6 +71,14 @@ def test_a_call_to_the_coordination_service_names_the_leader_because_it_lives_th
     assert named(derived({"worker-1.log": [error(text)]})) == {("worker:1", "worker:0", "leader")}
 
 
+def test_a_peer_that_passes_a_status_back_was_reached() -> None:
+    """The health check of 2.8: the leader answers that its own operation was aborted, for task 1 is down."""
+    root = "Collective ops is aborted by: cluster check alive failed, /job:worker/replica:0/task:1 is down"
+    answer = f':{{"description":"Error received from peer ipv4:10.0.0.1:2222","grpc_message":"{root}","grpc_status":14}}'
+    text = RING.format(root=root, method="", details=answer)
+    assert named(derived({"worker-2.log": [error(text)]})) == {("worker:2", "worker:1", "down")}
+
+
 def test_a_leader_that_did_all_that_its_accuser_did_may_have_ended() -> None:
     """Whoever loses its leader in training fails; a process that lingers at its end raises nothing."""
     lost = error(RING.format(root="failed to connect to all addresses", method="", details=OLD).replace(
