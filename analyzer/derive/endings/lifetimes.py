@@ -29,6 +29,10 @@ _STACKS = ("stands_inside_tensorflow", "stands_outside_tensorflow")
 
 _TENSORFLOW_LOGGERS = ("absl", "tensorflow")
 _UP_TO_LEVEL = lazy_regex(r"(?i)\A[^\n]*?\b(?:error|critical|fatal)\b[\s:|\]-]*")
+_NAMES_EXCEPTION = lazy_regex(
+    r"(?<![\w.])(?:[a-z_]\w*\.)*(?!(?:Unavailable|Aborted|Cancelled|DeadlineExceeded|Internal)Error)"
+    r"[A-Z]\w*(?:Error|Exception): ?\S"
+)
 
 _STARTED = ("server_address", "awaits", "agent_connected", "replicas", "tensorflow")
 """Facts that a worker prints while it starts up."""
@@ -83,7 +87,7 @@ def _nothing_may_follow(raised: Row, life: Life) -> bool:
 
 
 def _was_last(raised: Row, life: Life) -> bool:
-    """Return True if the script logged nothing after an exception: it caught it, and left with 0 all the same.
+    """Return True if the script logged nothing after an exception that it caught, and left with 0.
 
     Of an exception that a lost peer caused, TensorFlow's own lines below it say no more.
     """
@@ -115,7 +119,7 @@ def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
 
 
 def _broke_off(life: Life) -> bool:
-    """Return True if a collective operation that was under way ended with an error, before the planned end."""
+    """Return True if a collective operation under way ended with an error, before the planned end."""
     broke, place = life.facts["collective_broke"], life.place
     if not broke or (place is not None and place.is_planned_end):
         return False
@@ -266,22 +270,29 @@ def _raises_at_its_end(records: Sequence[Row]) -> bool:
 
 
 def _last_error(records: Sequence[Row]) -> str | None:
-    """Return the message of the last record if the job's own program logged it as an error, else None."""
+    """Return the message of the last record if the job's own program logged it as an error, else None.
+
+    One that names an exception is an error at any level, but not one that a lost peer causes.
+    """
     last = last_telling(records)
-    if last is None or last["kind"] != "python" or last["level"] not in {"E", "F"}:
+    if last is None or last["kind"] not in {"python", "plain"}:
         return None
+    if last["kind"] != "python" or last["level"] not in {"E", "F"}:
+        named = _NAMES_EXCEPTION.search(last["text"].partition("\n")[0])
+        return named and named.string[named.start() :]
     return None if last["origin"] in _TENSORFLOW_LOGGERS else _UP_TO_LEVEL.sub("", last["text"])
 
 
 def _cited_line(life: Life, how: str, end: Mapping[str, Any]) -> dict[str, Any]:
     """Return source, line and time of the line that states a worker's end, else of its last step or line."""
     place = life.place._asdict() if life.place else {}
-    if how == "finished":
+    done = life.closing is not None or (life.place is not None and life.place.is_planned_end)
+    if how in {"exited", "finished"} and not done and _last_error(life.records):
+        shown = last_telling(life.records) or {}
+    elif how == "finished":
         shown = end
     elif how in {"exception", "aborted_by_peer"}:
         shown = life.exception or {}
-    elif how == "exited" and _last_error(life.records):
-        shown = last_telling(life.records) or {}
     elif how in {"signal", "exited"} and life.facts["exit_code"]:
         shown = life.facts["exit_code"][-1]
     elif how in {"running", "stopped"} and life.stepped:

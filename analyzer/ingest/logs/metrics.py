@@ -95,7 +95,7 @@ def has_known(text: str) -> bool:
 
 
 def has_outcome(text: str) -> bool:
-    """Return whether a line has a metric with a well-known name that is no setting, as the learning rate is."""
+    """Return whether a line has a well-known metric other than the learning rate, which is a setting."""
     return any(not _SETTING.search(match["name"]) for match in _KNOWN.finditer(text))
 
 

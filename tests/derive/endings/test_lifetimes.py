@@ -289,3 +289,18 @@ def test_an_error_that_the_program_logged_last(origin: str, last: str, told: str
         "2026-11-21 02:58:31,631 ERROR over the quota on vol17", kind="python", level=last, origin=origin
     )
     assert life(derived({"worker-1.log": [*STEPS, quoted]}), "worker:1")["last_error"] == told
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ("12:01:04 learner ended by KeyError: 'auc'", "KeyError: 'auc'"),
+        ("stopped: acme.io.QuotaError: vol17", "acme.io.QuotaError: vol17"),
+        ("stopped: UnavailableError: Socket closed", None),
+        ("Error: see above", None),
+        ("no Exception at all", None),
+    ],
+)
+def test_an_exception_that_the_last_line_names(last: str, told: str | None) -> None:
+    """A script may catch it and print a line of its own; what a lost peer causes is no error of its own."""
+    assert life(derived({"worker-1.log": [*STEPS, says(last)]}), "worker:1")["last_error"] == told
