@@ -33,6 +33,11 @@ _NAMES_EXCEPTION = lazy_regex(
     r"(?<![\w.])(?:[a-z_]\w*\.)*(?!(?:Unavailable|Aborted|Cancelled|DeadlineExceeded|Internal)Error)"
     r"[A-Z]\w*(?:Error|Exception): ?\S"
 )
+_NAMES_OS_ERROR = lazy_regex(
+    r"\[Errno \d+\] \w|; (?:Read-only file system|Permission denied|No such file or directory)\b"
+    r"|\bNo space left on device"
+)
+"""Regex of an error of the operating system in the words of Python and of TensorFlow's file systems."""
 
 _STARTED = ("server_address", "awaits", "agent_connected", "replicas", "tensorflow")
 """Facts that a worker prints while it starts up."""
@@ -111,7 +116,7 @@ def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
         aborted = life.exception is not None and not life.exception["own"]
         torn_down = bool(life.facts["sigterm"]) or aborted or life.torn_down
         return ("stopped" if torn_down and not life.killed_for_memory else "signal"), True
-    if code == 0 and _broke_off(life):
+    if _broke_off(life):
         return "aborted_by_peer", True
     if code == 0 and (life.place is None or life.place.epochs is None or life.place.is_planned_end):
         return "finished", life.place is None or life.place.is_planned_end
@@ -278,8 +283,9 @@ def _last_error(records: Sequence[Row]) -> str | None:
     if last is None or last["kind"] not in {"python", "plain"}:
         return None
     if last["kind"] != "python" or last["level"] not in {"E", "F"}:
-        named = _NAMES_EXCEPTION.search(last["text"].partition("\n")[0])
-        return named and named.string[named.start() :]
+        line = str(last["text"].partition("\n")[0])
+        named = _NAMES_EXCEPTION.search(line)
+        return line[named.start() :] if named else line if _NAMES_OS_ERROR.search(line) else None
     return None if last["origin"] in _TENSORFLOW_LOGGERS else _UP_TO_LEVEL.sub("", last["text"])
 
 

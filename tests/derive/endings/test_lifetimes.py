@@ -181,6 +181,8 @@ def test_a_collective_that_broke_off_was_no_end(below: list[Line], ended: str) -
     )
     tables = derived({"worker-0.log": [*STEPS, broke, *below]}, exit_code={"worker:0": "0"})
     assert life(tables, "worker:0")["ended"] == ended
+    failed = derived({"worker-0.log": [*STEPS, broke]}, exit_code={"worker:0": "9"})
+    assert life(failed, "worker:0")["ended"] == "aborted_by_peer"
 
 
 def test_the_last_life_of_a_worker_is_told() -> None:
@@ -296,6 +298,8 @@ def test_an_error_that_the_program_logged_last(origin: str, last: str, told: str
     [
         ("12:01:04 learner ended by KeyError: 'auc'", "KeyError: 'auc'"),
         ("stopped: acme.io.QuotaError: vol17", "acme.io.QuotaError: vol17"),
+        ("rank 1 failed: /out/h.csv; Read-only file system", "rank 1 failed: /out/h.csv; Read-only file system"),
+        ("failed: [Errno 28] No space left on device", "failed: [Errno 28] No space left on device"),
         ("stopped: UnavailableError: Socket closed", None),
         ("Error: see above", None),
         ("no Exception at all", None),
