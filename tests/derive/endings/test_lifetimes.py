@@ -298,7 +298,10 @@ def test_an_error_that_the_program_logged_last(origin: str, last: str, told: str
     [
         ("12:01:04 learner ended by KeyError: 'auc'", "KeyError: 'auc'"),
         ("stopped: acme.io.QuotaError: vol17", "acme.io.QuotaError: vol17"),
-        ("rank 1 failed: /out/h.csv; Read-only file system", "rank 1 failed: /out/h.csv; Read-only file system"),
+        (
+            "rank 1 failed: /out/h.csv; Read-only file system",
+            "rank 1 failed: /out/h.csv; Read-only file system",
+        ),
         ("failed: [Errno 28] No space left on device", "failed: [Errno 28] No space left on device"),
         ("stopped: UnavailableError: Socket closed", None),
         ("Error: see above", None),
