@@ -196,8 +196,11 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
 
     Reports printed after the accuser finished do not count, because peers then leave normally; nor do
     earlier reports of an accuser that finished, unless the accused has a log that shows no completion.
+    What was reported before both were started again is of a job that no longer runs.
     """
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
+    if accuser and accused and record["attempt"] < accuser["attempts"] <= accused["attempts"]:
+        return False
     if record["printed_after_end"] or (found.kind == "leader" and _may_have_left(accused, accuser)):
         return False
     if not accuser or not accused or accuser["ended"] != "finished":

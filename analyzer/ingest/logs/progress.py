@@ -156,7 +156,7 @@ def _counter_layout(shape: str) -> tuple[str, _Layout] | None:
     match = _COUNTER.match(shape) or (_COUNTER_AFTER_METRICS.search(shape) if has_pair(shape) else None)
     if match is None:
         return None
-    key = re.sub(r"[-+.0]", "", shape[: match.start("count")])
+    key = re.sub(r"[-+.0\s]", "", shape[: match.start("count")])
     total = match.span("total") if match["total"] else None
     values = tuple(metric for metric in metrics(shape) if metric.number != match.span("count"))
     return key, _Layout("loop", (None, None, match.span("count"), total), values)

@@ -71,6 +71,16 @@ def test_a_call_to_the_coordination_service_names_the_leader_because_it_lives_th
     assert named(derived({"worker-1.log": [error(text)]})) == {("worker:1", "worker:0", "leader")}
 
 
+def test_what_was_reported_before_both_were_started_again_does_not_count() -> None:
+    """Another start of the whole job; where the accused alone was restarted, the report still stands."""
+    lost = error(RING.format(root="Socket closed", method="", details=OLD))
+    first = {"worker-0.log": [step(12), lost], "worker-2.log": [step(12)]}
+    again = {"worker-2-attempt-2.log": [step(30)]}
+    accused = {("worker:0", "worker:2", "transport")}
+    assert named(derived(first | again)) == accused
+    assert named(derived({**first, **again, "worker-0-attempt-2.log": [step(30)]})) == set()
+
+
 def test_a_peer_that_passes_a_status_back_was_reached() -> None:
     """The health check of 2.8: the leader answers that its own operation was aborted, for task 1 is down."""
     root = "Collective ops is aborted by: cluster check alive failed, /job:worker/replica:0/task:1 is down"

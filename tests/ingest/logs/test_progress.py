@@ -243,6 +243,11 @@ def test_spaces_alone_may_separate_a_metric_from_its_value() -> None:
     assert {tag for tag, _, _ in counted(*lines)} == {"step", "G", "D"}
 
 
+def test_a_counter_may_be_padded() -> None:
+    """`{n:4d}` has a space less from 100 on."""
+    assert counted(*(f"episode {n:4d}  reward {0.5:.2f}" for n in (80, 90, 100, 110)))[-1][1] == 110
+
+
 def test_the_counter_itself_is_no_metric() -> None:
     """What stands behind it is."""
     assert counted(*(f"frames={n} psnr=20.5" for n in (64, 128, 192))) == [
