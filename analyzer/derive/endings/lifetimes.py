@@ -29,6 +29,15 @@ _STACKS = ("stands_inside_tensorflow", "stands_outside_tensorflow")
 
 _TENSORFLOW_LOGGERS = ("absl", "tensorflow")
 _UP_TO_LEVEL = lazy_regex(r"(?i)\A[^\n]*?\b(?:error|critical|fatal)\b[\s:|\]-]*")
+_NAMES_EXCEPTION = lazy_regex(
+    r"(?<![\w.])(?:[a-z_]\w*\.)*(?!(?:Unavailable|Aborted|Cancelled|DeadlineExceeded|Internal)Error)"
+    r"[A-Z]\w*(?:Error|Exception): ?\S"
+)
+_NAMES_OS_ERROR = lazy_regex(
+    r"\[Errno \d+\] \w|; (?:Read-only file system|Permission denied|No such file or directory)\b"
+    r"|\bNo space left on device"
+)
+"""Regex of an error of the operating system in the words of Python and of TensorFlow's file systems."""
 
 _STARTED = ("server_address", "awaits", "agent_connected", "replicas", "tensorflow")
 """Facts that a worker prints while it starts up."""
@@ -67,7 +76,8 @@ def _end_of(life: Life) -> tuple[str, bool]:
     if closed and code in {None, 0, -6}:
         return "finished", True
     leaves = raised is None or raised["type"] in {"KeyboardInterrupt", "SystemExit"}
-    if raised is not None and not leaves and code in {None, 1, 255, -6}:
+    died = code in {None, 1, 255, -6} or (code == 0 and raised is not None and _was_last(raised, life))
+    if raised is not None and not leaves and died:
         sure = code is not None or _nothing_may_follow(raised, life)
         return ("exception" if raised["own"] else "aborted_by_peer"), sure
     if code is not None:
@@ -79,6 +89,16 @@ def _nothing_may_follow(raised: Row, life: Life) -> bool:
     """Return True if the exception follows the last step and the line that says `finished`."""
     others = (life.closing, life.place._asdict() if life.place else None)
     return all(comes_after(raised, other) for other in others if other)
+
+
+def _was_last(raised: Row, life: Life) -> bool:
+    """Return True if the script logged nothing after an exception that it caught, and left with 0.
+
+    Of an exception that a lost peer caused, TensorFlow's own lines below it say no more.
+    """
+    below = [row for row in life.records if comes_after(row, raised) and row["line"] != raised["line"]]
+    of_tensorflow = all(row["kind"] in {"cpp", "traceback"} for row in below)
+    return _nothing_may_follow(raised, life) and (of_tensorflow if not raised["own"] else not below)
 
 
 def _ended_unseen(life: Life) -> tuple[str, bool]:
@@ -96,9 +116,19 @@ def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
         aborted = life.exception is not None and not life.exception["own"]
         torn_down = bool(life.facts["sigterm"]) or aborted or life.torn_down
         return ("stopped" if torn_down and not life.killed_for_memory else "signal"), True
+    if _broke_off(life):
+        return "aborted_by_peer", True
     if code == 0 and (life.place is None or life.place.epochs is None or life.place.is_planned_end):
         return "finished", life.place is None or life.place.is_planned_end
     return "exited", True
+
+
+def _broke_off(life: Life) -> bool:
+    """Return True if a collective operation under way ended with an error, before the planned end."""
+    broke, place = life.facts["collective_broke"], life.place
+    if not broke or (place is not None and place.is_planned_end):
+        return False
+    return place is None or not comes_after(place._asdict(), broke[-1])
 
 
 def _ended_without_code(life: Life) -> tuple[str, bool]:
@@ -246,22 +276,30 @@ def _raises_at_its_end(records: Sequence[Row]) -> bool:
 
 
 def _last_error(records: Sequence[Row]) -> str | None:
-    """Return the message of the last record if the job's own program logged it as an error, else None."""
+    """Return the message of the last record if the job's own program logged it as an error, else None.
+
+    One that names an exception is an error at any level, but not one that a lost peer causes.
+    """
     last = last_telling(records)
-    if last is None or last["kind"] != "python" or last["level"] not in {"E", "F"}:
+    if last is None or last["kind"] not in {"python", "plain"}:
         return None
+    if last["kind"] != "python" or last["level"] not in {"E", "F"}:
+        line = str(last["text"].partition("\n")[0])
+        named = _NAMES_EXCEPTION.search(line)
+        return line[named.start() :] if named else line if _NAMES_OS_ERROR.search(line) else None
     return None if last["origin"] in _TENSORFLOW_LOGGERS else _UP_TO_LEVEL.sub("", last["text"])
 
 
 def _cited_line(life: Life, how: str, end: Mapping[str, Any]) -> dict[str, Any]:
     """Return source, line and time of the line that states a worker's end, else of its last step or line."""
     place = life.place._asdict() if life.place else {}
-    if how == "finished":
+    done = life.closing is not None or (life.place is not None and life.place.is_planned_end)
+    if how in {"exited", "finished"} and not done and _last_error(life.records):
+        shown = last_telling(life.records) or {}
+    elif how == "finished":
         shown = end
     elif how in {"exception", "aborted_by_peer"}:
         shown = life.exception or {}
-    elif how == "exited" and _last_error(life.records):
-        shown = last_telling(life.records) or {}
     elif how in {"signal", "exited"} and life.facts["exit_code"]:
         shown = life.facts["exit_code"][-1]
     elif how in {"running", "stopped"} and life.stepped:

@@ -22,6 +22,8 @@ _MAX_DETAIL = 1_200
 """Number of characters after a remote target that are searched for gRPC's reason."""
 _OF_ITSELF = ("missing", "restarted")
 """Kinds of reports that a task prints about itself, too: Horovod's coordinator, rank 0, may miss its own."""
+_PASSED_BACK = re.compile(r"Error received from peer.*grpc_message\W{1,5}Collective ops is aborted by: ")
+"""Regex of an answer: the peer was reached, and told in which status its own operation had ended."""
 _MIN_SURVIVAL_SECONDS = 5.0
 """Minimum time for which a coordinator logs after a loss, to count as having survived it."""
 
@@ -143,7 +145,9 @@ def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
         return
     before = text[root if root < match.start() else 0 : match.start()]
     rest = text[match.end() : match.end() + _MAX_DETAIL].partition("Additional GRPC")[0]
-    kind = _reason(before, wording) or _reason(rest.partition("\n")[0], wording)
+    kind = _reason(before, wording)
+    if kind is None and not _PASSED_BACK.search(rest.partition("\n")[0]):
+        kind = _reason(rest.partition("\n")[0], wording)
     task, method = task_of(match), match.groupdict().get("method")
     if wording.reasons["leader"].is_in(before):
         kind = "leader"
@@ -192,13 +196,29 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
 
     Reports printed after the accuser finished do not count, because peers then leave normally; nor do
     earlier reports of an accuser that finished, unless the accused has a log that shows no completion.
+    What was reported before both were started again is of a job that no longer runs.
     """
-    if record["printed_after_end"]:
-        return False
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
+    if accuser and accused and record["attempt"] < accuser["attempts"] <= accused["attempts"]:
+        return False
+    if record["printed_after_end"] or (found.kind == "leader" and _may_have_left(accused, accuser)):
+        return False
     if not accuser or not accused or accuser["ended"] != "finished":
         return True
     return bool(accused["logged"] and accused["ended"] != "finished")
+
+
+def _may_have_left(leader: Mapping[str, Any] | None, accuser: Mapping[str, Any] | None) -> bool:
+    """Return True if a leader that did all that its accuser did may have ended normally.
+
+    A worker that loses its leader in training fails; one whose process only lingers after the last step
+    reports the heartbeats that the leader no longer answers, and raises nothing.
+    """
+    if not leader or not accuser or leader["sure"]:
+        return False
+    made = [(end["epoch"], end["step"]) for end in (leader, accuser)]
+    raised = {"exception", "aborted_by_peer"}
+    return made[0] == made[1] != (None, None) and raised.isdisjoint({leader["ended"], accuser["ended"]})
 
 
 def _replaced(found: Complaint, accuser: Mapping[str, Any] | None, went_on: float | None) -> bool:

@@ -43,6 +43,7 @@ _NO_METRICS = frozenset({
 _UNITS = {
     "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "time": 1.0, "ms": 1e-3, "us": 1e-6,
 }  # fmt: skip
+_SETTING = lazy_regex(r"(?:^|[_./-])(?:lr|learning_rate)$", re.IGNORECASE)
 _A_STEP = r"(?:step|it|iter|iteration|batch)"
 _UNIT = r"(?:s|secs?|seconds|ms|us|time)"
 _STEP_DURATION = lazy_regex(
@@ -91,6 +92,11 @@ def tag_of(name: str, unit: str = "") -> tuple[str, float]:
 def has_known(text: str) -> bool:
     """Return whether a line has a metric with a well-known name."""
     return _KNOWN.search(text) is not None
+
+
+def has_outcome(text: str) -> bool:
+    """Return whether a line has a well-known metric other than the learning rate, which is a setting."""
+    return any(not _SETTING.search(match["name"]) for match in _KNOWN.finditer(text))
 
 
 def has_pair(text: str) -> bool:

@@ -9,7 +9,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from analyzer.ingest.logs.metrics import NUMBER, Metric, Span, has_known, has_pair, metrics, step_rate
+from analyzer.ingest.logs.metrics import (
+    NUMBER,
+    Metric,
+    Span,
+    has_known,
+    has_outcome,
+    has_pair,
+    metrics,
+    step_rate,
+)
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.schema import LARGEST_INT
 
@@ -51,7 +60,8 @@ _HINT = lazy_regex(
 )
 _NOT_PROGRESS = lazy_regex(
     r"steps?_per_(?!sec)|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"|for final step|Namespace\("
-    r"|\bsrun: |\bslurmstepd: |\b(?:args|cfg|conf|config|flags|hparams|options|params|settings)\.\w+=",
+    r"|\bsrun: |\bslurmstepd: |\b(?:args|cfg|conf|config|flags|hparams|options|params|settings)\.\w+="
+    r"|\b(?:arg\w*|cfg|conf|config\w*|flags|hparams|hyper-?param\w*|options|param\w*|settings)[\"']?\s*[:=]\s*[\"']?[{(\[]",
     re.IGNORECASE,
 )
 _COUNTER = lazy_regex(
@@ -146,7 +156,7 @@ def _counter_layout(shape: str) -> tuple[str, _Layout] | None:
     match = _COUNTER.match(shape) or (_COUNTER_AFTER_METRICS.search(shape) if has_pair(shape) else None)
     if match is None:
         return None
-    key = re.sub(r"[-+.0]", "", shape[: match.start("count")])
+    key = re.sub(r"[-+.0\s]", "", shape[: match.start("count")])
     total = match.span("total") if match["total"] else None
     values = tuple(metric for metric in metrics(shape) if metric.number != match.span("count"))
     return key, _Layout("loop", (None, None, match.span("count"), total), values)
@@ -170,7 +180,10 @@ def _is_custom_loop(text: str) -> bool:
     if _LEADING_STEP.match(text):
         return True
     if has_known(text):
-        return any((_TQDM.match(text), _STEP.search(text), _CUSTOM_EPOCH.search(text), _FRACTION.match(text)))
+        step = _STEP.search(text)
+        if step and "batch" in step[0].lower() and not step[2] and not has_outcome(text):
+            return False
+        return any((_TQDM.match(text), step, _CUSTOM_EPOCH.search(text), _FRACTION.match(text)))
     return bool(_TQDM.match(text) or _LEADING_EPOCH.match(text)) and has_pair(text)
 
 

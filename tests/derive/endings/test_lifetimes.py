@@ -73,6 +73,10 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         ([*STEPS, says("completed with errors")], None, "unknown"),
         ([*STEPS, says("epoca 1 terminada, perdida media 2.59")], None, "unknown"),
         ([*STEPS, says("entrenamiento terminado")], None, "finished"),
+        ([*STEPS, says("Training ist fertig.")], None, "finished"),
+        ([*STEPS, says("Vortraining fertig, beginne Feinabstimmung")], None, "unknown"),
+        ([*STEPS, says("Solved at episode 195! mean reward 195.05")], None, "finished"),
+        ([*STEPS, says("not solved after 120 episodes")], None, "unknown"),
         ([*STEPS, says("bye epochs=5 stopped_early=False")], None, "finished"),
         ([*STEPS, says("bye finished=False")], None, "unknown"),
         ([*STEPS, says("training finished: false")], None, "unknown"),
@@ -158,6 +162,37 @@ def test_the_one_behind_all_others_is_marked() -> None:
     tables = derived({"worker-0.log": STEPS, "worker-1.log": steps(1), "worker-2.log": STEPS})
     assert [life(tables, f"worker:{index}")["behind_all"] for index in range(3)] == [False, True, False]
     assert life(tables, "worker:1")["behind"] == 1
+
+
+@pytest.mark.parametrize(
+    ("last", "below", "ended"),
+    [
+        (raised("KeyError: 'auc'"), [], "exception"),
+        (raised("KeyError: 'auc'"), [says("using the defaults instead")], "finished"),
+        (LOST, [error("Error occurred when finalizing GeneratorDataset iterator", level="W")], "aborted_by_peer"),
+        (LOST, [says("the peers are done")], "finished"),
+    ],
+)  # fmt: skip
+def test_an_exit_code_of_0_does_not_undo_the_exception_that_was_last(
+    last: Line, below: list[Line], ended: str
+) -> None:
+    """A script may catch everything, log it and leave with 0; one that goes on has handled it."""
+    tables = derived({"worker-0.log": [*STEPS, last, *below]}, exit_code={"worker:0": "0"})
+    assert life(tables, "worker:0")["ended"] == ended
+
+
+@pytest.mark.parametrize(
+    ("below", "ended"), [([], "aborted_by_peer"), (steps(3), "finished"), ([DONE], "finished")]
+)
+def test_a_collective_that_broke_off_was_no_end(below: list[Line], ended: str) -> None:
+    """A script that catches what follows and leaves with 0 did not finish; one that goes on may have."""
+    broke = error("Aborting RingReduce with UNAVAILABLE: Socket closed")._replace(
+        facts={"collective_broke": "Aborting RingReduce"}
+    )
+    tables = derived({"worker-0.log": [*STEPS, broke, *below]}, exit_code={"worker:0": "0"})
+    assert life(tables, "worker:0")["ended"] == ended
+    failed = derived({"worker-0.log": [*STEPS, broke]}, exit_code={"worker:0": "9"})
+    assert life(failed, "worker:0")["ended"] == "aborted_by_peer"
 
 
 def test_the_last_life_of_a_worker_is_told() -> None:
@@ -266,3 +301,23 @@ def test_an_error_that_the_program_logged_last(origin: str, last: str, told: str
         "2026-11-21 02:58:31,631 ERROR over the quota on vol17", kind="python", level=last, origin=origin
     )
     assert life(derived({"worker-1.log": [*STEPS, quoted]}), "worker:1")["last_error"] == told
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        ("12:01:04 learner ended by KeyError: 'auc'", "KeyError: 'auc'"),
+        ("stopped: acme.io.QuotaError: vol17", "acme.io.QuotaError: vol17"),
+        (
+            "rank 1 failed: /out/h.csv; Read-only file system",
+            "rank 1 failed: /out/h.csv; Read-only file system",
+        ),
+        ("failed: [Errno 28] No space left on device", "failed: [Errno 28] No space left on device"),
+        ("stopped: UnavailableError: Socket closed", None),
+        ("Error: see above", None),
+        ("no Exception at all", None),
+    ],
+)
+def test_an_exception_that_the_last_line_names(last: str, told: str | None) -> None:
+    """A script may catch it and print a line of its own; what a lost peer causes is no error of its own."""
+    assert life(derived({"worker-1.log": [*STEPS, says(last)]}), "worker:1")["last_error"] == told

@@ -71,6 +71,38 @@ def test_a_call_to_the_coordination_service_names_the_leader_because_it_lives_th
     assert named(derived({"worker-1.log": [error(text)]})) == {("worker:1", "worker:0", "leader")}
 
 
+def test_what_was_reported_before_both_were_started_again_does_not_count() -> None:
+    """Another start of the whole job; where the accused alone was restarted, the report still stands."""
+    lost = error(RING.format(root="Socket closed", method="", details=OLD))
+    first = {"worker-0.log": [step(12), lost], "worker-2.log": [step(12)]}
+    again = {"worker-2-attempt-2.log": [step(30)]}
+    accused = {("worker:0", "worker:2", "transport")}
+    assert named(derived(first | again)) == accused
+    assert named(derived({**first, **again, "worker-0-attempt-2.log": [step(30)]})) == set()
+
+
+def test_a_peer_that_passes_a_status_back_was_reached() -> None:
+    """The health check of 2.8: the leader answers that its own operation was aborted, for task 1 is down."""
+    root = "Collective ops is aborted by: cluster check alive failed, /job:worker/replica:0/task:1 is down"
+    answer = f':{{"description":"Error received from peer ipv4:10.0.0.1:2222","grpc_message":"{root}","grpc_status":14}}'
+    text = RING.format(root=root, method="", details=answer)
+    assert named(derived({"worker-2.log": [error(text)]})) == {("worker:2", "worker:1", "down")}
+
+
+def test_a_leader_that_did_all_that_its_accuser_did_may_have_ended() -> None:
+    """Whoever loses its leader in training fails; a process that lingers at its end raises nothing."""
+    lost = error(RING.format(root="failed to connect to all addresses", method="", details=OLD).replace(
+        "task:2:", "task:0 while calling /tensorflow.CoordinationService/Heartbeat:"
+    ))  # fmt: skip
+    accused = {("worker:1", "worker:0", "leader")}
+    left = {"worker-0.log": [step(12)], "worker-1.log": [step(12), lost]}
+    assert named(derived(left)) == set()
+    assert named(derived(left, exit_code={"worker:0": "-9"})) == accused
+    assert named(derived({**left, "worker-0.log": [step(11)]})) == accused
+    failed = raised("errors_impl.UnavailableError: " + lost.record["text"])
+    assert named(derived({**left, "worker-1.log": [step(12), lost, failed]})) == accused
+
+
 def test_what_follows_the_planned_end_does_not_count() -> None:
     """A leader that finishes first leaves the others with a frightening line."""
     lost = error(RING.format(root="Socket closed", method="", details=OLD))

@@ -83,7 +83,9 @@ def test_values_that_are_not_finite_are_kept() -> None:
 @pytest.mark.parametrize(
     "line",
     ["batch_size: 64", "steps_per_epoch=100 loss=mse", "loss function: mse", "using 4 steps", "financial data loaded",
-     "hello task=1 conf.epochs=5 conf.steps=18 conf.lr=0.1", "max_steps=1000", "第 3 章", "Passwort 3", "ValueError: step 3 loss nan"],
+     "hello task=1 conf.epochs=5 conf.steps=18 conf.lr=0.1", "max_steps=1000", "第 3 章", "Passwort 3", "ValueError: step 3 loss nan",
+     'config: {"trainer": {"log_every": 10, "step": 4}, "optim": {"lr": 0.05}, "data": {"batch": 32}}',
+     '{"event": "start", "lr": 0.05, "batch": 32}', "Hyperparameters: {'lr': 0.1, 'epoch': 20}"],
 )  # fmt: skip
 def test_other_lines_are_no_progress(line: str) -> None:
     """Words that only look like it."""
@@ -93,6 +95,14 @@ def test_other_lines_are_no_progress(line: str) -> None:
 def test_a_line_that_begins_with_its_step_is_progress_without_a_value() -> None:
     """It tells how far a worker came, which is what a stall is found by."""
     assert points("step 18: batch of 64 ready")[0].step == 18
+
+
+@pytest.mark.parametrize(
+    "line", ["batch 32: loss 0.5, lr 0.1", "batch 32/90 lr=0.1", "step 32 lr=0.1", '{"lr": 0.1, "step": 32}']
+)
+def test_a_learning_rate_beside_a_step_is_no_setting(line: str) -> None:
+    """Only a number of a batch may also be its size."""
+    assert points(line)[0].step == 32
 
 
 def test_no_expression_cares_which_digit_stands_somewhere() -> None:
@@ -231,6 +241,11 @@ def test_spaces_alone_may_separate_a_metric_from_its_value() -> None:
         ("G", 0.69),
     ]
     assert {tag for tag, _, _ in counted(*lines)} == {"step", "G", "D"}
+
+
+def test_a_counter_may_be_padded() -> None:
+    """`{n:4d}` has a space less from 100 on."""
+    assert counted(*(f"episode {n:4d}  reward {0.5:.2f}" for n in (80, 90, 100, 110)))[-1][1] == 110
 
 
 def test_the_counter_itself_is_no_metric() -> None:
