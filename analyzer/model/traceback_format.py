@@ -40,7 +40,8 @@ _BARE_ERROR = lazy_regex(
 )
 """Regex for an error without a traceback: a class with its module, or a class of TensorFlow."""
 _UNCAUGHT = lazy_regex(
-    rf"(?i:\b(?:uncaught|unhandled) exception\b)(?:[^\n]{{0,80}}?(?<!::)\b(?=(?P<named>{_ERROR_NAME}(?:: |\()))"
+    r"(?i:\b(?:uncaught|unhandled) exception\b)"
+    rf"(?:[^\n]{{0,80}}?(?<!::)\b(?=(?P<named>{_ERROR_NAME}(?:: |\()))"
     r"|[^\n:]{0,80}: )(?P<error>\S)"
 )
 """Regex for the log message of an exception that names its class, or only quotes its message."""
