@@ -19,7 +19,8 @@ _HEADER = lazy_regex(
     rf"|(?P<box>[╭┌+][─-]+ {re.escape(_TITLE)} [─-]+)"
 )
 _ERROR_NAME = (
-    r"(?:[A-Za-z_]\w*\.)*_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Failure|Fault|Timeout|Lost)"
+    r"(?:(?:[A-Za-z_]\w*\.)*_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Failure|Fault|Timeout|Lost)"
+    r"|(?:[A-Za-z_]\w*\.)+[A-Z]\w*(?:NotFound|Conflict|Expired|Forbidden))"
 )
 _ROOT_ERRORS = r"\d+ root error\(s\) found\."
 _ERROR = lazy_regex(rf"{_ERROR_NAME}(?: \(see above for traceback\))?(?::(?:\s|$)|$)|{_ROOT_ERRORS}")
@@ -39,7 +40,8 @@ _BARE_ERROR = lazy_regex(
 )
 """Regex for an error without a traceback: a class with its module, or a class of TensorFlow."""
 _UNCAUGHT = lazy_regex(
-    rf"(?i:\b(?:uncaught|unhandled) exception\b)(?:[^\n]{{0,80}}?\b(?=(?P<named>{_ERROR_NAME}(?:: |\()))"
+    r"(?i:\b(?:uncaught|unhandled) exception\b)"
+    rf"(?:[^\n]{{0,80}}?(?<!::)\b(?=(?P<named>{_ERROR_NAME}(?:: |\()))"
     r"|[^\n:]{0,80}: )(?P<error>\S)"
 )
 """Regex for the log message of an exception that names its class, or only quotes its message."""
@@ -84,7 +86,8 @@ _FRAME = lazy_regex(
     re.MULTILINE,
 )
 _LIBRARY = lazy_regex(
-    r"site-packages|dist-packages|/lib/python\d|/python-?\d[\d.]*/lib/|^<(?!ipython)|/runpy\.py$|lib-dynload"
+    r"site-packages|dist-packages|/lib/python\d|/python-?\d[\d.]*/lib/|^<(?!ipython|command-)|/runpy\.py$"
+    r"|lib-dynload|/(?:pyspark|py4j)[^/]*/"
 )
 
 

@@ -291,3 +291,25 @@ def test_a_logged_exception_may_have_no_class() -> None:
     raised = parse(record.text)
     assert raised is not None
     assert (raised.type, raised.message) == ("Exception", "bad features")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "libc++abi: terminating due to uncaught exception of type google::protobuf::FatalException: no",
+        "libc++abi.dylib: terminating with uncaught exception of type std::logic_error: no",
+    ],
+)
+def test_an_exception_of_cpp_is_no_exception_of_python(line: str) -> None:
+    """The C++ runtime of macOS says what ended the process in words that some loggers of Python use too."""
+    assert read(f"step 3 loss 0.5\n{line}\n") == []
+
+
+def test_a_cell_of_databricks_is_the_users_code_and_spark_is_a_library() -> None:
+    """Spark's worker calls the function of a notebook."""
+    text = PLAIN.replace("/srv/train.py", "<command-1071>").replace(
+        "/opt/venv/lib/python3.10/site-packages/keras/engine.py", "/databricks/spark/python/pyspark/worker.py"
+    )
+    raised = parse(text)
+    assert raised is not None
+    assert raised.frame == "<command-1071>:41 in main"

@@ -19,7 +19,10 @@ _QUOTED = re.compile(r"^>(?!>| ?File \") ?")
 """Markdown's sign of a quotation; a prompt of Python and a frame of loguru begin alike."""
 _CODE = re.compile(r"^`(?P<code>[^`]+)`?$")
 """Regex for a line that is code as a whole, or begins code of several lines; other backticks stay."""
-_CELLS = re.compile(r"\s*\|[|\s]*(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d[.,\d]*\s*\| ?(?P<text>.*)$")
+_CELLS = re.compile(
+    r"\s*\|[|\s]*(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d[.,\d]*\s*\|"
+    r"(?:\s*(?:DEFAULT|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|ALERT|EMERGENCY)\s*\|)? ?(?P<text>.*)$"
+)
 """Regex for a row of a table copied from a log service; lines state their own times, not only the table."""
 _INDENTED = 4
 """Minimum number of characters by which Markdown's blocks of code are indented."""

@@ -19,6 +19,7 @@ LOG = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:
         ("> `step 5 loss 0.5", "step 5 loss 0.5"),
         ("\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}step 5", "step 5"),
         ("  |   |   | 2026-11-17 12:30:37 | step 5 loss 0.5", "step 5 loss 0.5"),
+        ("| 2026-11-17 12:30:37.120 | ERROR | step 5 loss 0.5 |", "step 5 loss 0.5"),
         ("  | 02-01 21:57:21.770 | step 5 loss 0.5 |  ", "step 5 loss 0.5"),
         ("| 0  Tesla T4  On | 00000000:00:04.0 Off |", "| 0  Tesla T4  On | 00000000:00:04.0 Off |"),
         (
