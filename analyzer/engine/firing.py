@@ -15,6 +15,8 @@ from analyzer.model.task_names import listed
 
 MAX_EVIDENCE = 4
 """Maximum number of pieces of evidence for one signal and worker."""
+MAX_QUOTED_SUBJECTS = 1_000
+"""Maximum number of workers of one finding that have evidence of their own; `about` names them all."""
 _CAP_EXPERIMENTAL = LEVELS["likely"]
 _MARKED = ("matches", "accusations")
 """Tables whose rows have the offsets `start` and `end` of the matched words."""
@@ -115,7 +117,7 @@ class Firing(NamedTuple):
         return rows_of_scope(signal, self.seen[subject][signal.name], subject, self.roster.leader)
 
     def _evidence(self, values: Values) -> Iterator[Evidence]:
-        for subject in self.subjects:
+        for subject in self.subjects[:MAX_QUOTED_SUBJECTS]:
             truth, life = self.truths[subject], self.roster.life(subject)
             idle = self.rule.when.wanted - self.rule.when.supporting(truth)
             about = {"subject": subject or values["subject"], "subjects": {"count": 1}, "life": life}

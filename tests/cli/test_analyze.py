@@ -159,9 +159,11 @@ def test_a_device_is_written_to_and_never_replaced(tmp_path: Path) -> None:
     """`-o /dev/null`, or a pipe that a shell made, stays what it is."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
+    with (tmp_path / "read.json").open("w") as copy:
+        reader = subprocess.Popen(["cat", str(pipe)], stdout=copy)
     assert main([str(KILLED), "-o", str(pipe), "--format", "json"]) == 1
-    assert json.loads(reader.communicate()[0])["cause"] == "peer.killed"
+    assert reader.wait() == 0
+    assert json.loads((tmp_path / "read.json").read_text())["cause"] == "peer.killed"
     assert pipe.is_fifo()
 
 

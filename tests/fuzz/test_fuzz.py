@@ -32,7 +32,7 @@ def test_no_crash_no_hang_no_silence(name: str, tmp_path: Path) -> None:
 
 def test_every_reader_is_a_target() -> None:
     """A new one needs no line here, only real files."""
-    assert {*readers(), "archives", "collectors", "discover", "decompress"} == set(NAMES)
+    assert {*readers(), "archives", "collectors", "discover", "decompress", "documents"} == set(NAMES)
     assert all(target(reader).seeds for reader in readers())
 
 
