@@ -182,7 +182,7 @@ def _why_rejected(finding: Finding, chosen: Finding | None, tables: Tables) -> s
 def _without_cause(
     tables: Tables, findings: Sequence[Finding], rejected: tuple[tuple[Finding, str], ...]
 ) -> Decision:
-    """Return the verdict that follows from how the workers ended: healthy, failed or inconclusive."""
+    """Return the verdict where no cause is known: healthy, failed or inconclusive, by the workers' ends."""
     lives = tables["lifetimes"].filter("trains")
     ends = lives["ended"].to_list()
     if tables["job"]["all_finished"][0] and not _logs_of_unread_layout(tables):

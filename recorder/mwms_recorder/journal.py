@@ -30,7 +30,7 @@ class Journal:
         return self.append_line(json.dumps(row, default=str, separators=(",", ":")))
 
     def append_line(self, line: str) -> bool:
-        """Write one line in one system call, first ending a line cut off before; return False on failure."""
+        """Append a line, after the end of a torn one, in one system call; return False on failure."""
         data = ("\n" * self._torn + line + "\n").encode("utf-8", "backslashreplace")
         try:
             written = os.write(self._opened(), data)

@@ -94,7 +94,9 @@ def test_a_worker_with_other_files_lacks_its_log(
 
 def test_a_process_alone_is_told_as_one(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """It has no others to compare with, and its host is known."""
-    raised = 'Traceback (most recent call last):\n  File "/work/train.py", line 4, in <module>\nKeyError: 1\n'
+    raised = (
+        'Traceback (most recent call last):\n  File "/workspace/train.py", line 4, in <module>\nKeyError: 1\n'
+    )
     start = {
         "event": "recording",
         "time": 1.8e9,

@@ -83,7 +83,10 @@ def _of_another_time(found: pl.DataFrame, sources: pl.DataFrame) -> pl.Series:
 
 
 def _is_within(time: float | None, line: str, first: float, last: float) -> bool:
-    """Return True if a line may be from between two times, which are in UTC or in the host's time zone."""
+    """Return True if a line may have been written between `first` and `last` (s since 1970, UTC).
+
+    Its own time may be in UTC or in the host's time zone; a line without one may be of any time.
+    """
     if time is None:
         return True
     offset = _UTC_OFFSET.match(line)

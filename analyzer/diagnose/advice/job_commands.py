@@ -173,7 +173,7 @@ def concerns(step: Step, job: Job) -> bool:
 
 
 def _platform_of_command(command: str) -> Platform | str:
-    """Return the platform that a command belongs to; empty if it runs everywhere."""
+    """Return the platform whose tool a command calls; empty if it runs everywhere."""
     return _TOOLS.get(command.partition(" ")[0], "")
 
 

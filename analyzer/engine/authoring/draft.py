@@ -132,7 +132,7 @@ def _error_line(text: str) -> str:
 
 
 def _routine_lines(tables: Tables, distinctive: set[str], first: _Row) -> dict[str, list[str]]:
-    """Return worker → routine lines of its log, for the case that must not fire.
+    """Return worker → ordinary lines of its log, for the case of a drafted rule that must not fire.
 
     A worker without routine lines gets a line of progress, so that the case has a log of each worker.
     """

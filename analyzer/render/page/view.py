@@ -86,7 +86,7 @@ def _decision(diagnosis: Json) -> dict[str, Any]:
 
 
 def _evidence(diagnosis: Json) -> dict[str, Any]:
-    """Return the quoted lines: of findings, events and the good run, and those that hint at a cause."""
+    """Return the values of the page's templates that concern quoted lines and the files they are from."""
     anchors = evidence.finding_anchors(diagnosis["findings"])
     claims = evidence.claims(diagnosis, anchors)
     quoted = evidence.places_by_line(claims)
