@@ -7,7 +7,6 @@ from analyzer.derive.cluster.misdirected_calls import misdirected_calls
 from analyzer.derive.cluster.reachability import reachability
 from analyzer.derive.cluster.stated_values import cluster
 from analyzer.derive.cluster.workers import workers
-from analyzer.derive.endings.collection_time import collection_time
 from analyzer.derive.endings.exceptions import exceptions
 from analyzer.derive.endings.job import job
 from analyzer.derive.endings.lifetimes import lifetimes
@@ -34,6 +33,7 @@ from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
 from analyzer.tables.clock_alignment import CommonClock
+from analyzer.tables.collection_time import collection_time
 from analyzer.tables.lazy_tables import LazyTables
 
 

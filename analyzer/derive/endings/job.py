@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.endings.collection_time import NO_TIME, CollectionTime
 from analyzer.derive.endings.startup_wait import wait_shown, waited
 from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.training.ordering import printed_after_end
 from analyzer.model.task_names import split_task
 from analyzer.tables.builders import frame
+from analyzer.tables.collection_time import NO_TIME, CollectionTime
 
 _FIRST_PROMISED = (2, 4)
 _FIRST_RELEASE = datetime(2015, 11, 9, tzinfo=UTC).timestamp()

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.endings.collection_time import NO_TIME, CollectionTime
+from analyzer.tables.collection_time import NO_TIME, CollectionTime
 
 _LONG_SECONDS = 10.0
 """Minimum wait that no healthy start needs: all of 254 recorded clusters assembled within 1.5 s of the start

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from analyzer.derive.endings.collection_time import NO_TIME, CollectionTime
 from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import ZONE_STEP_SECONDS, CommonClock
+from analyzer.tables.collection_time import NO_TIME, CollectionTime
 from analyzer.tables.grouping import grouped
 
 SHORTEST = 5.0
