@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.cluster.membership import FILES
-from analyzer.model.task_names import attempt_of, is_previous, is_rotated
+from analyzer.model.task_names import Basis, attempt_of, is_previous, is_rotated
 from analyzer.tables.clock_alignment import in_other_zone
 from analyzer.tables.grouping import grouped
 
@@ -35,16 +35,19 @@ def misfiled(
     devices: Mapping[str, str],
     met: AbstractSet[str],
     stepped: AbstractSet[str],
+    sizes: Mapping[str, str],
 ) -> dict[str, dict[str, Any]]:
     """Return worker → the columns `doubted` (what is in doubt) and `doubt` (why), for doubtful logs.
 
     `devices` has the tasks whose devices logs name as their own, `met` those that another task saw connect,
-    `stepped` those that made training steps, or whose cluster had assembled.
+    `stepped` those that made training steps, or whose cluster had assembled, `sizes` the numbers of workers
+    or replicas that logs state.
     """
     logs = sources.filter(kind="log").select(_OF_LOGS).drop_nulls("worker").to_dicts()
     found = [
         *_of_other_times(logs, rows, met, stepped),
         *_of_other_jobs(logs, rows),
+        *_one_too_many(rows, sizes),
         *_second_logs(logs),
         *_of_other_names(rows, devices),
         *_copies(logs),
@@ -90,6 +93,17 @@ def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[s
         first, last = _span([ran[peer] for peer in dated if peer != worker])
         if ran[worker][0] > last + _MIN_GAP_SECONDS or ran[worker][1] < first - _MIN_GAP_SECONDS:
             yield worker, JOB, f"no other log names {worker}, and its log is of another time"
+
+
+def _one_too_many(rows: Sequence[Row], sizes: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the workers that only the order of the files made one, beside as many others as those state."""
+    ordered = {
+        row["worker"] for row in rows if row["guessed"] == Basis.ORDER and row["known_by"] in {None, FILES}
+    }
+    others = {row["worker"] for row in rows if row["role"] != "evaluator"} - ordered
+    if len(others) > 1 and {sizes[worker] for worker in others & sizes.keys()} == {str(len(others))}:
+        for worker in sorted(ordered):
+            yield worker, JOB, f"the other logs are of {len(others)} workers, as many as they state"
 
 
 def _second_logs(logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:

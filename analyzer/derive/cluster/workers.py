@@ -52,7 +52,10 @@ def workers(
     doubles = _second_servers(stated, known)
     rows = [row | {"same_server": doubles.get(row["worker"])} for row in rows]
     devices = {task: own["own_device"] for task, own in stated.items() if "own_device" in own}
-    doubts = misfiled(sources, rows, devices, _met(facts), stepped | _assembled(facts))
+    sizes = {
+        task: size for task, own in stated.items() if (size := own.get("num_workers") or own.get("replicas"))
+    }
+    doubts = misfiled(sources, rows, devices, _met(facts), stepped | _assembled(facts), sizes)
     return frame(
         "workers",
         [row | _cited(places.get(row["worker"], {}), row) | doubts.get(row["worker"], {}) for row in rows],
