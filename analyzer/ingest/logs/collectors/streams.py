@@ -169,7 +169,7 @@ def _with_first_writer(first: Style, second: Style) -> Style:
 def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | None:
     """Return the style of the sampled lines, None if unknown; `behind_time`: a time was removed from them."""
     text = "\n".join(sample)
-    for style in STYLES:
+    for style in STYLES if len(sample) >= _MIN_LINES else ():
         if not any(each in text for each in EMBEDDED_STYLES.get(style, ("",))):
             continue
         marked = _marked(sample, style)
