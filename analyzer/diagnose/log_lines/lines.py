@@ -122,9 +122,8 @@ def _ends(records: pl.DataFrame, sizes: Mapping[str, int]) -> list[_FinalLines]:
         *_, final = own = list(records_of_worker)
         lines = [line for record in own for line in numbered(record) if line[1].strip()]
         if lines:
-            what = "The last line" if len(lines) == 1 else "The last lines"
-            if "#" not in final["source"] and lines[-1][0] < sizes.get(final["source"], 0):
-                what += " beside routine output"
+            below = "#" not in final["source"] and lines[-1][0] < sizes.get(final["source"], 0)
+            what = f"The last {'notable ' if below else ''}{'line' if len(lines) == 1 else 'lines'}"
             words.append(_FinalLines(worker, what, final["source"], tuple(lines[-MAX_LINES:]), final["time"]))
     return words
 
