@@ -39,7 +39,7 @@ class JobEvidence(NamedTuple):
     began: dict[Process, float]
     """Process whose start is in the logs → time of the first statement about it; infinity if undated."""
     stated: set[Process]
-    """The same for the tasks that the logs list, await or see connect; evaluators are left out."""
+    """Processes that the logs list, await or see connect; evaluators are left out."""
     addresses: set[str]
     evidence: set[str]
     """Reasons to take the group for a whole job: a leader, a first task, addresses of a cluster."""

@@ -148,10 +148,10 @@ def _without_host_numbers(
 ) -> list[NamedSource]:
     """Return the sources without the numbers in logs' names if these are of hosts, as in `node21.log`.
 
-    They are if the logs speak of as many tasks, counted from 0, and of none that has such a number; or if as
-    many logs say that they are the tasks from 0. Half of those tasks, and no other, are enough if the numbers
-    are too high for indices: of most tasks below the highest one, nothing is known. Where a name has nothing
-    but a host's number, one log that rules out the task of its number is enough.
+    For n numbers, they are if the logs mention the tasks 0 to n - 1, and none with a number in the names; or
+    if n logs state that they are these tasks. If the numbers are far too high for indices, half of the tasks
+    is enough, or none mentioned. Numbers in names that hold only a host's name are not used either if one
+    log rules out the task with its number.
     """
     logs = {
         each.name: each.worker
@@ -272,7 +272,7 @@ def _connected(stated: Statements) -> set[str]:
 
 
 def _own_number(worker: str, claim: Claim | None) -> Claim:
-    """Return the claim of a worker that keeps its file's number: an equal one of its log, else the number."""
+    """Return the claim of a worker named by its file's number: that of its log if equal, else the number."""
     return claim if claim and claim.worker == worker else Claim(worker, Basis.NUMBER)
 
 
@@ -341,7 +341,7 @@ def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Clust
 def _start_together(facts: Sequence[Statement]) -> bool:
     """Return True if a log shows a second process that started before the first one's server.
 
-    A process may print its banner twice; one that follows another prints as many before its server.
+    A process may print several banners before its server; after a restart it prints as many again.
     """
     servers = sorted(fact.line for fact in facts if fact.key == "server_address")
     banners = [bisect_right(servers, fact.line) for fact in facts if fact.key == "process_banner"]

@@ -108,7 +108,7 @@ def find_named(text: str) -> Iterator[SecretSpan]:
 
 
 def _strength(match: re.Match[str]) -> str:
-    """Return the group of the name: strong, weak or short."""
+    """Return the group of the regex that matched the name: `strong`, `weak` or `short`."""
     return next(group for group in ("strong", "weak", "short") if match[group])
 
 

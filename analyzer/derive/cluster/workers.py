@@ -30,8 +30,8 @@ def workers(
 ) -> pl.DataFrame:
     """Return one row per task; conflicting cluster statements are settled by majority.
 
-    Beside parameter servers and a chief, a worker trains if it is in `stepped`, the tasks with steps of their
-    own: under a ClusterCoordinator it has none, for it only serves.
+    In a job with parameter servers and a chief, a worker trains only if it is in `stepped`, the tasks with
+    steps of their own: under a ClusterCoordinator, workers only serve.
     """
     stated, specs = _first_facts(facts), cluster_specs(facts)
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))

@@ -196,7 +196,7 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
 
     Reports printed after the accuser finished do not count, because peers then leave normally; nor do
     earlier reports of an accuser that finished, unless the accused has a log that shows no completion.
-    What was reported before both were started again is of a job that no longer runs.
+    A report from before the last restart of both does not count either.
     """
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
     if accuser and accused and record["attempt"] < accuser["attempts"] <= accused["attempts"]:
@@ -209,10 +209,10 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
 
 
 def _may_have_left(leader: Mapping[str, Any] | None, accuser: Mapping[str, Any] | None) -> bool:
-    """Return True if a leader that did all that its accuser did may have ended normally.
+    """Return True if a leader may have ended normally: it came as far as its accuser, and neither raised.
 
-    A worker that loses its leader in training fails; one whose process only lingers after the last step
-    reports the heartbeats that the leader no longer answers, and raises nothing.
+    A worker that loses its leader in training raises. One that lingers after the last step only logs that
+    the leader no longer answers its heartbeats.
     """
     if not leader or not accuser or leader["sure"]:
         return False

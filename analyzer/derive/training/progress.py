@@ -109,7 +109,7 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
 def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """Return lifetimes with `short_epoch`: fewer steps in an epoch than all others.
 
-    The steps are those that bars and `step 3/20` count, or those that the workers state: whichever most have.
+    Their number is that in bars and `step 3/20`, or that stated by the workers: whichever more workers have.
     """
     trainers = lifetimes.filter("trains").select("worker")
     stated = facts.filter(key="steps_per_epoch").select("worker", steps=pl.col("value").cast(pl.Int64))

@@ -67,7 +67,7 @@ class _Labels:
     def __init__(self) -> None:
         self._labels: dict[str, str] = {}
         self.worker: str | None = None
-        """The task that they state, once the pod's name has been read; other names are those of its parts."""
+        """The task that they state, set when the pod's name is read: later names are those of its parts."""
 
     def read_line(self, line: str, named: re.Match[str] | None) -> bool:
         """Read one line; return True if it is the pod's name, and the labels state its task."""

@@ -111,7 +111,7 @@ def has_headings(style: Style | None) -> bool:
 
 
 def is_heading(style: Style | None, line: str) -> bool:
-    """Return True if a line is a heading in this style, which `has_headings`."""
+    """Return True if a line is a heading; the style must be one for which `has_headings` is True."""
     found = style(line) if style else None
     return found is not None and not found.follows
 
