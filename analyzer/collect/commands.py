@@ -144,10 +144,8 @@ class Commands:
     def state_platform(self, name: str, hosts: Mapping[str, str] = MappingProxyType({})) -> None:
         """Store where the run is from, such as `ssh`, and directory → host, unless nothing was stored."""
         if self.saved:
-            lines = [name, *(f"{folder}\t{host}" for folder, host in hosts.items())]
-            (self.folder / COLLECTED_FROM).write_text(
-                "".join(f"{line}\n" for line in lines), encoding="utf-8"
-            )
+            lines = [f"{name}\n", *(f"{folder}\t{host}\n" for folder, host in hosts.items())]
+            (self.folder / COLLECTED_FROM).write_text("".join(lines), encoding="utf-8")
 
     def _report(self, wanted: str, outcome: Outcome) -> None:
         """Report a command's outcome; put its error in `lost` if it failed to store a file of logs."""

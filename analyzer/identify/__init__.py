@@ -188,9 +188,8 @@ def _counted_on(
     general = identity.filter(pl.col("own_worker").is_null())["source"]
     of_others = original["attempt"].is_not_null() | original["source"].is_in(general.to_list())
     last = [when.last(*place) for place in placed.select("worker", "attempt").iter_rows()]
-    return placed.with_columns(
-        attempt=pl.when(of_others).then(pl.Series(last, dtype=pl.Int64)).otherwise("attempt")
-    )
+    counted = pl.when(of_others).then(pl.Series(last, dtype=pl.Int64)).otherwise("attempt")
+    return placed.with_columns(attempt=counted)
 
 
 def _identity_facts(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.DataFrame:

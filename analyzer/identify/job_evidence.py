@@ -83,16 +83,13 @@ def job_evidence(identified: Tables) -> JobEvidence:
     facts = identified["facts"]
     stated = facts.filter(pl.col("key").is_in(_KEYS) & pl.col("worker").is_not_null())
     logs = identified["sources"].filter(pl.col("worker").is_not_null(), kind="log")
-    starting = logs.filter(
-        pl.col("source").is_in(facts.filter(pl.col("key").is_in(STARTS))["source"].to_list())
-    )
+    started = facts.filter(pl.col("key").is_in(STARTS))["source"].to_list()
+    starting = logs.filter(pl.col("source").is_in(started))
     first, last = starting["first_time"].min(), starting["last_time"].max()
     span = (first, last) if isinstance(first, float) and isinstance(last, float) else (inf, -inf)
     starts = stated.filter(pl.col("key").is_in(STARTS))["source"]
-    printed = identified["sources"].filter(
-        pl.col("kind").is_in(_OUTPUT) & pl.col("source").is_in(starts.to_list())
-    )
-    configured = starts.len() > 0 and printed.is_empty()
+    outputs = identified["sources"].filter(pl.col("kind").is_in(_OUTPUT))["source"]
+    configured = starts.len() > 0 and {*outputs}.isdisjoint(starts)
     found = JobEvidence({}, set(), set(), set(), set(), set(), {*logs["worker"]}, configured, span)
     for row in stated.iter_rows(named=True):
         _add_statement(found, row)

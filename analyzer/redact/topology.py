@@ -48,9 +48,8 @@ class Topology:
             for place in places:
                 self._learn(place.kind, text[place.start : place.end])
         words = {name.lower() for name in declared if not _is_clearly_host(name)}
-        self._any = _anywhere(
-            [each for each in self._names if each not in words and self._is_distinctive(each)]
-        )
+        distinctive = [each for each in self._names if each not in words and self._is_distinctive(each)]
+        self._any = _anywhere(distinctive)
         self._as_host = _as_host(words)
         self._learn_run(document)
 

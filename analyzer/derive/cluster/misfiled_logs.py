@@ -117,9 +117,8 @@ def _meets_another(log: Row, logs: Sequence[Row]) -> bool:
 def _may_meet(one: Row, other: Row) -> bool:
     """Return True if two logs are of about one time, or began together by the clocks of two time zones."""
     gap = max(one["first_time"] - other["last_time"], other["first_time"] - one["last_time"])
-    return gap <= _MIN_GAP_SECONDS or in_other_zone(
-        one["first_time"], other["first_time"], _SAME_START_SECONDS
-    )
+    began_together = in_other_zone(one["first_time"], other["first_time"], _SAME_START_SECONDS)
+    return gap <= _MIN_GAP_SECONDS or began_together
 
 
 def _of_other_times(

@@ -169,9 +169,7 @@ def _first_facts(facts: pl.DataFrame) -> dict[str, dict[str, str]]:
 
 def _assembled(facts: pl.DataFrame) -> set[str]:
     """Return the workers whose logs count the replicas of a cluster, which then all lived at once."""
-    counted = facts.filter(
-        pl.col("value").str.contains(r"^[1-9]\d*$") & (pl.col("value") != "1"), key="replicas"
-    )
+    counted = facts.filter(pl.col("value").str.contains(r"^(?:[2-9]\d*|1\d+)$"), key="replicas")
     return {*counted["worker"].drop_nulls()}
 
 
@@ -207,10 +205,8 @@ def _cited(places: Mapping[str, dict[str, Any]], row: Mapping[str, Any]) -> dict
 
 def _with_sources(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
     """Return the workers with at least one readable source of these kinds."""
-    left = sources.filter(
-        pl.col("worker").is_not_null() & pl.col("kind").is_in(kinds) & (pl.col("read") != "skipped")
-    )
-    return set(left["worker"].to_list())
+    left = sources.filter(pl.col("kind").is_in(kinds) & (pl.col("read") != "skipped"))
+    return {*left["worker"].drop_nulls()}
 
 
 def _with_known_end(facts: pl.DataFrame) -> set[str]:

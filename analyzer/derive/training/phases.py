@@ -47,9 +47,8 @@ def phases(scalars: pl.DataFrame) -> pl.DataFrame:
     for row in rows:
         insort(times.setdefault(row["tag"], []), row["seconds"])
     steps = _step_seconds(rows, medians, timed)
-    return frame(
-        "phases", (row | _compared(row, times[row["tag"]], steps.get(row["worker"])) for row in rows)
-    )
+    compared = (row | _compared(row, times[row["tag"]], steps.get(row["worker"])) for row in rows)
+    return frame("phases", compared)
 
 
 def _step_seconds(

@@ -100,10 +100,7 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     steps = shown.filter(pl.col("worker").is_not_null() & ~beside)
     last = steps.unique(["worker", "attempt", "from_log"], keep="last", maintain_order=True)
     places = sorted(last.iter_rows(named=True), key=itemgetter("from_log"))
-    return {
-        (row["worker"], row["attempt"]): Place(**{name: row[name] for name in Place._fields})
-        for row in places
-    }
+    return {(row["worker"], row["attempt"]): Place(*map(row.__getitem__, Place._fields)) for row in places}
 
 
 def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
@@ -122,9 +119,8 @@ def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.
 
 def _first_steps(rows: pl.DataFrame) -> dict[str, int]:
     """Return worker → `steps` of its first row."""
-    return dict(
-        rows.unique("worker", keep="first", maintain_order=True).select("worker", "steps").iter_rows()
-    )
+    first = rows.unique("worker", keep="first", maintain_order=True)
+    return dict(first.select("worker", "steps").iter_rows())
 
 
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:

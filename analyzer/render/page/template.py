@@ -83,9 +83,8 @@ def with_code(text: str) -> Markup:
     pieces = visible(text).split("`")
     if len(pieces) % 2 == 0:
         return escape(visible(text))
-    return Markup().join(
-        Markup("<code>{}</code>").format(piece) if n % 2 else piece for n, piece in enumerate(pieces)
-    )
+    parts = (Markup("<code>{}</code>").format(piece) if n % 2 else piece for n, piece in enumerate(pieces))
+    return Markup().join(parts)
 
 
 def unbroken_options(command: str) -> Markup:
