@@ -181,7 +181,7 @@ def _counted_on(
 ) -> pl.DataFrame:
     """Return the facts with the attempts that a scheduler counts renumbered to those found in the logs.
 
-    The log of one of its attempts may hold several, of which the last counts.
+    If the log of one of the scheduler's attempts holds several, the last of these counts.
     """
     if all(len(counts) < 2 for counts in when.held.values()):
         return placed

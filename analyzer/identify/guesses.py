@@ -105,8 +105,8 @@ def next_free(
 def role_by_name(logs: Sequence[str], listed: AbstractSet[str]) -> str:
     """Return the role that a log is named after, as `ps.log` and `eval.log` are; else `worker`.
 
-    A word at the end of a longer name, as in `job-eval.log`, counts if the cluster is known: it lists its
-    parameter servers, and one with a chief may have an evaluator, which no cluster lists.
+    The word may end a longer name, as in `job-eval.log`, only if the cluster is known. In a known cluster, a
+    parameter server must be `listed`; an evaluator, which no cluster lists, needs a chief.
     """
     found = (_ROLE_WORD.search(PurePosixPath(log).stem.lower()) for log in logs)
     words = {word["role"] for word in found if word and (listed or not word["before"])}

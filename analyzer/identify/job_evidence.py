@@ -127,8 +127,8 @@ def _attempt(row: Mapping[str, Any]) -> str:
 def are_separate(one: JobEvidence, other: JobEvidence) -> bool:
     """Return True if two groups of files are of different jobs.
 
-    Files that only configure a job belong to the logs beside them, whose addresses may be those of a cluster
-    that the program defines itself.
+    Files that only configure a job belong to the logs beside them, even if these show other addresses: the
+    program may define the cluster itself.
     """
     if one.is_configuration != other.is_configuration:
         return False

@@ -50,7 +50,7 @@ def matches(
 def _of_named_process(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
     """Return each line's worker; in a kernel log without a worker, that of the process which the line names.
 
-    A process ID that several workers state says nothing; within containers it differs from the kernel's.
+    A process ID that several workers state is ignored: in containers, it is not the kernel's.
     """
     stated = facts.filter((pl.col("key") == "process_id") & pl.col("worker").is_not_null())
     pairs = dict.fromkeys(stated.select("value", "worker").iter_rows())

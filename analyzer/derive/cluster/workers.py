@@ -72,7 +72,7 @@ def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) ->
 
 
 def _second_servers(stated: Mapping[str, Mapping[str, str]], known: Mapping[str, str]) -> dict[str, str]:
-    """Return worker that the cluster does not know → the only known one whose server has the same address."""
+    """Return unknown worker → the only worker known to the cluster whose server has the same address."""
     at: dict[str, list[str]] = defaultdict(list)
     for task, own in stated.items():
         host, port = split_address(own.get("server_address", ""))
@@ -123,7 +123,7 @@ def _row(
 
 
 def _majority(specs: Mapping[str, Spec]) -> Spec:
-    """Return the cluster stated by most workers, of equally many by the first; empty if none states one."""
+    """Return the cluster that most workers state, in a tie that of the first; empty if none states one."""
     stated = of_each_spec(specs, lambda spec: json.dumps(spec, sort_keys=True))
     votes = Counter(stated.values())
     return specs[max(sorted(specs, key=order), key=lambda worker: votes[stated[worker]])] if specs else {}

@@ -278,7 +278,7 @@ def _raises_at_its_end(records: Sequence[Row]) -> bool:
 def _last_error(records: Sequence[Row]) -> str | None:
     """Return the message of the last record if it is an error of the job's own program, else None.
 
-    That is one logged as an error, or one of any level that names an exception which no lost peer causes.
+    That is a record logged as an error, or one that names an exception, other than those of a lost peer.
     """
     last = last_telling(records)
     if last is None or last["kind"] not in {"python", "plain"}:

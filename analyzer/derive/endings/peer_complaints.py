@@ -224,7 +224,7 @@ def _may_have_left(leader: Mapping[str, Any] | None, accuser: Mapping[str, Any] 
 def _replaced(found: Complaint, accuser: Mapping[str, Any] | None, went_on: float | None) -> bool:
     """Return True if the coordinator of a job with parameter servers went on without a worker.
 
-    It gives the steps of that one to another; a parameter server cannot be replaced.
+    The coordinator gives the steps of a lost worker to another; a parameter server cannot be replaced.
     """
     lives = accuser is not None and accuser["ended"] in {"finished", "unknown", "running"}
     return lives and found.worker.startswith("worker:") and (went_on or 0.0) >= _MIN_SURVIVAL_SECONDS

@@ -126,7 +126,7 @@ def _first_steps(rows: pl.DataFrame) -> dict[str, int]:
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
     """Return the (worker, attempt) pairs with at least one training step, or the losses of two epochs.
 
-    The loss of one epoch may be that of a checkpoint that was restored.
+    The loss of a single epoch may be that of a restored checkpoint.
     """
     if scalars.is_empty():
         return set()

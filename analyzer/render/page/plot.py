@@ -114,7 +114,7 @@ def undrawn(diagnosis: Json) -> list[str]:
 
 
 def _tags_by_epoch(diagnosis: Json) -> set[str]:
-    """Return the tags of which every curve has one value per epoch and no steps."""
+    """Return the tags whose curves all have one value per epoch and no steps."""
     curves = [curve for worker in diagnosis["workers"] for curve in worker["curves"] if curve["points"]]
     by_step = {curve["tag"] for curve in curves if curve.get("axis") != "epoch"}
     return {curve["tag"] for curve in curves} - by_step
