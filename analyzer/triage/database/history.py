@@ -329,7 +329,7 @@ def _advisory_lock(engine: sa.Engine, policy: WaitPolicy) -> Iterator[None]:
 
 
 def _configure_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    """Enable foreign keys, and leave transactions to SQLAlchemy: the driver's exclude CREATE TABLE."""
+    """Enable foreign keys; turn off the driver's own transactions, which do not cover CREATE TABLE."""
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
