@@ -265,10 +265,8 @@ def _ends(
     tables: Tables, parts: Mapping[str, str], cause: str | None, with_time: Container[tuple[str, int]]
 ) -> Iterator[Event]:
     """Yield the end of each worker; unless a file states its time, it is after the last dated line."""
-    codes = {
-        row["worker"]: (row["source"], row["line"])
-        for row in tables["facts"].filter(pl.col("key") == "exit_code").iter_rows(named=True)
-    }
+    stated_codes = tables["facts"].filter(key="exit_code").select("worker", "source", "line")
+    codes = {worker: (source, line) for worker, source, line in stated_codes.iter_rows()}
     last = _edges(tables, "last_time")
     for life in tables["lifetimes"].iter_rows(named=True):
         worker = life["worker"]

@@ -52,9 +52,7 @@ _TIMED = lazy_regex(rb'"(?:@?timestamp|_?time|ts|date|datetime|asctime|created)"
 _LIST_KEYS = ("events", "entries", "data")
 _SEPARATORS = (b",", b";", b"\t")
 _CSV_COLUMNS = {
-    "message": (
-        "@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content",
-    ),
+    "message": ("@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content"),
     "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]",
         "_messagetime"),
     "logStreamName": (
