@@ -92,7 +92,7 @@ def _called(text: str, wording: Iterable[re.Pattern[str]], leads: bool) -> Itera
 
 
 def _gone(text: str, wording: Iterable[re.Pattern[str]], ended: Wording) -> Iterator[str]:
-    """Yield the first target in a status if its process had ended, so that this log cannot be its.
+    """Yield the first target in a status if its process had ended: a log that goes on is another task's.
 
     The first target is that of the innermost call, whose status other tasks passed on.
     """

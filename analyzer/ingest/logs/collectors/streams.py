@@ -235,7 +235,7 @@ def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
 
 
 def _plausible(style: Style, lines: Sequence[str]) -> bool:
-    """Return True if the prefixes can name writers: unlike step numbers, names of writers come back."""
+    """Return True if the prefixes can name writers: unlike step numbers, names of writers recur."""
     keys = [collected.key or "" for line in lines if (collected := style(line))]
     if len(keys) >= _MIN_FOR_RETURNS and 2 * len({*keys}) > len(keys):
         return False

@@ -53,11 +53,11 @@ _OPENINGS = {
 
 
 def logs_in(path: Path, opening: bytes) -> Logs:
-    """Return the logs in a document with these first bytes; none if it is no such document.
+    """Return the logs in a document, recognized by its first bytes; none if the file is no document.
 
     Raises:
         OSError: the file cannot be read.
-        NoLogsError: it is such a document, and holds no log.
+        NoLogsError: the document holds no log.
 
     """
     opening = opening.removeprefix(BOM_UTF8)
