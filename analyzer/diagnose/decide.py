@@ -129,9 +129,8 @@ def _logs_of_unread_layout(tables: Tables) -> Sequence[str]:
     hardly = tables["damage"].filter(what=UNREAD_LAYOUT)["source"]
     logs = tables["sources"].filter(kind="log")
     found = logs.filter(pl.col("source").is_in(hardly.to_list()))
-    return found.filter(pl.col("worker").is_not_null() | pl.lit(found.height == logs.height))[
-        "source"
-    ].to_list()
+    counting = found if found.height == logs.height else found.drop_nulls("worker")
+    return counting["source"].to_list()
 
 
 def _at_most(finding: Finding, cap: tuple[float, str]) -> Finding:

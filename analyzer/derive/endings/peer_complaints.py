@@ -196,7 +196,7 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
 
     Reports printed after the accuser finished do not count, because peers then leave normally; nor do
     earlier reports of an accuser that finished, unless the accused has a log that shows no completion.
-    What was reported before both were started again is of a job that no longer runs.
+    A report from before the last restart of both does not count either.
     """
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
     if accuser and accused and record["attempt"] < accuser["attempts"] <= accused["attempts"]:
@@ -209,10 +209,10 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
 
 
 def _may_have_left(leader: Mapping[str, Any] | None, accuser: Mapping[str, Any] | None) -> bool:
-    """Return True if a leader that did all that its accuser did may have ended normally.
+    """Return True if a leader may have ended normally: it came as far as its accuser, and neither raised.
 
-    A worker that loses its leader in training fails; one whose process only lingers after the last step
-    reports the heartbeats that the leader no longer answers, and raises nothing.
+    A worker that loses its leader in training raises. One that lingers after the last step only logs that
+    the leader no longer answers its heartbeats.
     """
     if not leader or not accuser or leader["sure"]:
         return False
@@ -224,7 +224,7 @@ def _may_have_left(leader: Mapping[str, Any] | None, accuser: Mapping[str, Any] 
 def _replaced(found: Complaint, accuser: Mapping[str, Any] | None, went_on: float | None) -> bool:
     """Return True if the coordinator of a job with parameter servers went on without a worker.
 
-    It gives the steps of that one to another; a parameter server cannot be replaced.
+    The coordinator gives the steps of a lost worker to another; a parameter server cannot be replaced.
     """
     lives = accuser is not None and accuser["ended"] in {"finished", "unknown", "running"}
     return lives and found.worker.startswith("worker:") and (went_on or 0.0) >= _MIN_SURVIVAL_SECONDS

@@ -40,8 +40,8 @@ def with_running_workers(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
 def with_first_end(facts: pl.DataFrame) -> pl.DataFrame:
     """Return the facts, and `ended_first` for the worker whose recorded end precedes all others' clearly.
 
-    Its value is the seconds up to the next end, or to the last event of a recording that goes on. Of
-    recordings of several attempts the last end counts.
+    Its value is the seconds up to the next end, or to the last event of a recording that goes on. If a worker
+    has recordings of several attempts, the last end counts.
     """
     ended = pl.col("key") == "recorded_end"
     recorded = facts.filter(ended | (pl.col("key") == "recorded_command"))["worker"].n_unique()
@@ -89,8 +89,8 @@ def with_tasks_run_twice(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
 def with_own_files(facts: pl.DataFrame) -> pl.DataFrame:
     """Return the facts, and `own_files` for each worker with input files whose names no other worker opened.
 
-    Its value is the names of up to three of them. There is none unless the files of all recorded workers
-    are known: without them, the same names may be open elsewhere.
+    Its value is the names of up to three of them. The fact needs the files of all recorded workers: one whose
+    files are unknown may have opened the same names.
     """
     opened = facts.filter(pl.col("key") == "reads_file")
     if opened.is_empty():

@@ -68,7 +68,7 @@ class _FinalLines(NamedTuple):
 def odd_exit(tables: Tables) -> tuple[str, int] | None:
     """Return (worker, exit code) of the one worker whose code stands out; None if there is none.
 
-    It is the only one that is not 0, or the only one that a script gave itself: Python gives 1.
+    It is the only code other than 0, or the only one above 1: Python itself exits with 1.
     """
     codes = dict(tables["lifetimes"].select("worker", "exit_code").drop_nulls().iter_rows())
     bad = [worker for worker, code in codes.items() if code]
