@@ -57,8 +57,9 @@ def _standard_input(path: Path) -> Path:
 
     with path.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
-    if not path.stat().st_size:
-        raise NothingReadable("standard input was empty")
+    with path.open("rb") as copy:
+        if not any(part.strip() for part in iter(lambda: copy.read(1 << 16), b"")):
+            raise NothingReadable("standard input was empty")
     return path
 
 

@@ -83,6 +83,10 @@ def _parser() -> argparse.ArgumentParser:
 def _history(given: argparse.Namespace) -> str:
     if given.history:
         return str(given.history)
-    if not given.output or not (Path(given.output) / "history.sqlite").exists():
+    if not given.output:
         raise UsageError("give -o DIR with a history.sqlite in it, or --history URL")
+    if not (Path(given.output) / "history.sqlite").exists():
+        raise UsageError(
+            f"-o {given.output}: there is no history.sqlite in it; give the directory of the triage"
+        )
     return default_history_url(Path(given.output))

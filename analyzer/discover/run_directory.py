@@ -143,7 +143,7 @@ def _expand_archive(source: Source, scratch: Path, budget: Budget, *, alone: boo
     prefix = "" if alone else f"{source.name}/"
     for member in unpack(source.path, Path(mkdtemp(dir=scratch)), budget):
         name = prefix + member.name if member.name else source.name
-        yield _source(member.path, name)._replace(skip=member.skip)
+        yield _source(member.path, name, member.skip)
 
 
 def _scratch_directory() -> ScratchDirectory:
@@ -162,7 +162,7 @@ def _run_name(path: Path) -> str:
 def _walk(path: Path, name: str) -> Iterator[Source]:
     """Yield the files of one input; `name` is its name in the run, empty for the run itself."""
     if not path.is_dir():
-        yield _source(path, name)._replace(skip=_reason_to_skip(path.resolve()))
+        yield _source(path, name, _reason_to_skip(path.resolve()))
         return
     prefix = PurePosixPath(name)
     errors: list[OSError] = []
@@ -179,7 +179,8 @@ def _walk(path: Path, name: str) -> Iterator[Source]:
                 yield skipped(Path(folder, subfolder), "a link to a directory, which is not followed")
         for file in sorted(files):
             if not file.startswith("."):
-                yield _source(Path(folder, file), (inside / file).as_posix())
+                own = Path(folder, file)
+                yield _source(own, (inside / file).as_posix(), _reason_to_skip(own))
     for error in errors:
         reason = (error.strerror or str(error)).lower()
         if error.filename == str(path):
@@ -207,10 +208,9 @@ def kind_of(name: str) -> Kind:
     return kind_by_name(_plain(name).lower())
 
 
-def _source(path: Path, name: str) -> Source:
+def _source(path: Path, name: str, skip: str) -> Source:
     name = printable(name)
     kind = kind_of(name)
-    skip = _reason_to_skip(path)
     if not skip and _is_own_report(path, name, kind):
         return Source(name, path, Kind.OTHER)
     if kind is Kind.OTHER and not skip:

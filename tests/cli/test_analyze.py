@@ -93,11 +93,12 @@ def test_empty_files_are_4(
     assert capsys.readouterr().err == f"mwms-analyze: job-17: {says}\n"
 
 
+@pytest.mark.parametrize("given", [b"", b"\n \r\n"])
 def test_an_empty_standard_input_is_4(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    given: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As of a command that failed before the pipe."""
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
     assert main(["-"]) == 4
     assert capsys.readouterr().err == "mwms-analyze: standard input was empty\n"
 

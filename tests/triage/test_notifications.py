@@ -125,6 +125,15 @@ def test_what_fails_is_tried_again(desk: Desk, hook: str, capsys: pytest.Capture
     assert len(Hook.posted) == 1
 
 
+def test_channels_of_one_host_are_told_apart(
+    desk: Desk, hook: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By their places among the options, for the rest of their URLs is secret."""
+    desk.write("bad", "KeyError: 1")
+    desk.call("--notify", f"http://{hook}/hooks/1", "--notify", f"http://{hook.partition(':')[0]}:1/hooks/2")
+    assert "http://127.0.0.1/… (channel 2): not notified" in capsys.readouterr().err
+
+
 def test_a_new_channel_begins_with_the_night(desk: Desk, hook: str) -> None:
     """It gets no events of earlier nights; a mail without a receiver is refused."""
     desk.write("bad", "KeyError: 1")

@@ -23,7 +23,8 @@ def earlier_runs(url: str, document: Mapping[str, Any]) -> contract.EarlierRuns:
     result says why.
     """
     if "://" not in url:
-        return {"skipped": f"{url} is no URL of a database; for a file of SQLite write sqlite:///{url}"}
+        file = f"{url.rstrip('/')}/history.sqlite" if Path(url).is_dir() else url
+        return {"skipped": f"{url} is no URL of a database; for a file of SQLite write sqlite:///{file}"}
     try:
         engine = sa.create_engine(_read_only(url))
         with engine.connect().execution_options(postgresql_readonly=True) as connection:

@@ -41,8 +41,17 @@ def channels(urls: Sequence[str], commands: Sequence[str]) -> list[Channel]:
     """
     every = frozenset({"new", "recurring", "first_failure"})
     return [
-        *(Channel(_key(url), printable(url), sender(url), every) for url in urls),
+        *(Channel(_key(url), name, sender(url), every) for url, name in zip(urls, _names(urls), strict=True)),
         *(Channel(_key(each), "--on-new", command_sender(each), frozenset({"new"})) for each in commands),
+    ]
+
+
+def _names(urls: Sequence[str]) -> list[str]:
+    """Return the channels without their secrets; those that then look alike with their places in the list."""
+    shown = [printable(url) for url in urls]
+    return [
+        f"{name} (channel {number})" if shown.count(name) > 1 else name
+        for number, name in enumerate(shown, 1)
     ]
 
 
