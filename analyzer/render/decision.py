@@ -110,7 +110,8 @@ def seen_before(diagnosis: Mapping[str, Any]) -> list[Answer]:
         return [Answer(_SEEN, "Unknown", f"the history could not be read: {reason}")]
     if not history["runs"]:
         return [Answer(_SEEN, "No", f"new among {plural(history['of'], 'failed run')} in the history")]
-    since = f"the first ended on {history['first']}, the last on {history['last']}"
+    first, last = history["first"], history["last"]
+    since = f"the first ended on {first}, the last on {last}" if first != last else f"ended on {first}"
     same = f"; {plural(history['same_host'], 'time')} on the same host" if history["same_host"] else ""
     return [Answer(_SEEN, f"Yes, {plural(history['runs'], 'time')}", since + same)]
 
