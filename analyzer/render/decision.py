@@ -15,6 +15,7 @@ _EXCLUDE, _RESUME, _SEEN = "Exclude a machine?", "From which checkpoint?", "Seen
 _FAILS_AT = {"hang": ("last_step", "joined", "server_up"), "numeric": ("nonfinite",)}
 """Cause family → kinds of events that date the failure; the first kind that occurs counts."""
 _NOT_NEEDED = ("Not needed", "the job reached its end")
+_NOT_RESTORED = ("checkpoint.corrupt", "checkpoint.incompatible", "checkpoint.missing")
 _MAX_HOSTS = 3
 _MAX_LOGS = 3
 _TRAINS = ("worker", "chief")
@@ -286,6 +287,8 @@ def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
         detail = "number of lost steps unknown" if lost is None else f"{plural(lost, 'step')} lost"
         return Answer(_RESUME, action["resume_from"], detail)
     if diagnosis["verdict"] == "failed" and not any(map(_stepped, workers)):
+        if diagnosis["cause"] in _NOT_RESTORED:
+            return Answer(_RESUME, "Not the one it tried", "it could not be restored")
         started = any(w.get("startup_seen", True) for w in workers)
         unknown = ("Unknown", "the files show neither a step nor the start-up")
         return Answer(_RESUME, *(("Not needed", "no step found in the files") if started else unknown))
