@@ -61,7 +61,7 @@ def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
     platform = platform_of(tables)
     shared = {**_slurm_job(tables), **_address(tables, pl.col("leader"), "LEADER_")}
     names = [{**shared, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
-    return Job(platform, names or [shared | _failed_node(tables)])
+    return Job(platform, names or [{**shared, **_failed_node(tables)}])
 
 
 def _failed_node(tables: Tables) -> Mapping[str, str]:
