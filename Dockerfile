@@ -3,7 +3,7 @@
 # The triage: docker run --rm --entrypoint mwms-triage -v "$PWD/runs:/runs:ro" -v "$PWD/triage:/triage" mwms-analyze /runs -o /triage
 FROM python:3.11-slim AS build
 WORKDIR /src
-COPY pyproject.toml constraints.txt README.md ./
+COPY pyproject.toml constraints.txt LICENSE README.md ./
 COPY analyzer analyzer
 COPY mwms_analyze mwms_analyze
 COPY rules rules

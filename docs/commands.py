@@ -77,7 +77,8 @@ def manual(parser: ArgumentParser) -> str:
 def section(part: str) -> str:
     """Return a part of an epilog, which begins with a heading, as a section with its line breaks."""
     heading, _, body = part.partition(":")
-    return f".SH {heading.upper()}\n.nf\n{escaped(dedent(body).strip())}\n.fi\n"
+    text = dedent(body.strip("\n")).rstrip()
+    return f".SH {heading.upper()}\n.nf\n{escaped(text)}\n.fi\n"
 
 
 def escaped(text: str) -> str:

@@ -193,7 +193,7 @@ def _opening() -> Iterator[str]:
     yield "# Tables"
     yield ""
     yield "Generated from `analyzer/model/tables.json` by `python docs/generate.py`."
-    yield 'Times are seconds since 1970-01-01 UTC. An empty cell says that the files do not tell, never "no".'
+    yield 'Times are seconds since 1970-01-01 UTC. An empty cell means not shown, never "no".'
     yield ""
 
 

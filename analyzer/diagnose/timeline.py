@@ -252,6 +252,7 @@ def _errors(tables: Tables, parts: Mapping[str, str]) -> Iterator[Event]:
     for row in tables["exceptions"].iter_rows(named=True):
         whose = "" if row["own"] or parts.get(row["worker"]) == "culprit" else " (passed on from a peer)"
         message = row["message"].partition("\n")[0]
+        row["line"] = row["message_line"] or row["line"]
         yield _event(row, "error", f"{row['type']}{whose}: {shorten(message, 160)}".rstrip(": "))
 
 

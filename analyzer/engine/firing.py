@@ -136,9 +136,10 @@ def _step(step: Step, values: Values) -> Step:
 
 def _evidence_of(signal: Signal, row: Row, says: str) -> Evidence:
     absent = signal.kind == "absence" and signal.table == "lifetimes"  # whose line is that of an exit code
-    source, line = (None, None) if absent else (row.get("source"), row.get("line"))
+    message_line = row.get("message_line")
+    source, line = (None, None) if absent else (row.get("source"), message_line or row.get("line"))
     quoted = (row.get(key) for key in ("excerpt", "says", "message", "value"))
-    words = next((str(text) for text in quoted if text is not None), "")
+    words = "" if message_line else next((str(text) for text in quoted if text is not None), "")
     kind = signal.kind if signal.kind != "line" or (source and line) else "fact"
     marks = ((int(row["start"]), int(row["end"])),) if signal.table in _MARKED and row["end"] else ()
     worker = row.get("accuser") or row.get("worker")

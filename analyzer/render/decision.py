@@ -15,6 +15,7 @@ _EXCLUDE, _RESUME, _SEEN = "Exclude a machine?", "From which checkpoint?", "Seen
 _FAILS_AT = {"hang": ("last_step", "joined", "server_up"), "numeric": ("nonfinite",)}
 """Cause family → kinds of events that date the failure; the first kind that occurs counts."""
 _NOT_NEEDED = ("Not needed", "the job reached its end")
+_NOT_RESTORED = ("checkpoint.corrupt", "checkpoint.incompatible", "checkpoint.missing")
 _MAX_HOSTS = 3
 _MAX_LOGS = 3
 _TRAINS = ("worker", "chief")
@@ -110,7 +111,8 @@ def seen_before(diagnosis: Mapping[str, Any]) -> list[Answer]:
         return [Answer(_SEEN, "Unknown", f"the history could not be read: {reason}")]
     if not history["runs"]:
         return [Answer(_SEEN, "No", f"new among {plural(history['of'], 'failed run')} in the history")]
-    since = f"the first ended on {history['first']}, the last on {history['last']}"
+    first, last = history["first"], history["last"]
+    since = f"the first ended on {first}, the last on {last}" if first != last else f"ended on {first}"
     same = f"; {plural(history['same_host'], 'time')} on the same host" if history["same_host"] else ""
     return [Answer(_SEEN, f"Yes, {plural(history['runs'], 'time')}", since + same)]
 
@@ -285,6 +287,8 @@ def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
         detail = "number of lost steps unknown" if lost is None else f"{plural(lost, 'step')} lost"
         return Answer(_RESUME, action["resume_from"], detail)
     if diagnosis["verdict"] == "failed" and not any(map(_stepped, workers)):
+        if diagnosis["cause"] in _NOT_RESTORED:
+            return Answer(_RESUME, "Not the one it tried", "it could not be restored")
         started = any(w.get("startup_seen", True) for w in workers)
         unknown = ("Unknown", "the files show neither a step nor the start-up")
         return Answer(_RESUME, *(("Not needed", "no step found in the files") if started else unknown))

@@ -14,8 +14,12 @@ from analyzer.render.sections import sections
 Json = Mapping[str, Any]
 _TONES = {"failed": "1;31", "degraded": "1;33", "healthy": "1;32", "inconclusive": "1;35"}
 _MAX_TEXT, _MAX_MINOR, _EXCERPT_LINES = 600, 6, 3
-_PRINTED_BY = re.compile(r"[^\n\]]{0,120}? (?P<file>[\w./+-]{1,120}\.(?:cc|cpp|cu|h|py):\d{1,6}\] )")
+_PRINTED_BY = re.compile(
+    r"[^\n\]]{0,120}? (?:[\w./+-]{0,100}/)?(?P<file>[\w.+-]{1,80}\.(?:cc|cpp|cu|h|py):\d{1,6}\] )"
+)
 """Regex for the prefix of a line of C++ logging, up to its message."""
+_NODE = re.compile(r"\{\{(?:function_)?node [^{}\n]{0,300}\}\}")
+"""Regex for the name of a graph's node before a message of TensorFlow."""
 
 
 def render(diagnosis: Json) -> str:
@@ -110,7 +114,9 @@ class _Page(NamedTuple):
             first, *rest = self.wrapped(f"{name}  {statement}".rstrip(), "  ", " " * 6)
             yield from (first.replace(name, self.paint(name, "36"), 1), *rest)
             if place["excerpt"]:
-                shown = one_line(_marked_part(place, room), _EXCERPT_LINES * room)
+                plain = place["excerpt"] if place["marks"] else _without_prefix(place["excerpt"], room)
+                part = _marked_part({**place, "excerpt": plain}, room * (1 if place["marks"] else 2))
+                shown = one_line(part, _EXCERPT_LINES * room)
                 yield from (" " * 6 + self.paint.faint(line) for line in textwrap.wrap(shown, room))
 
     def words(self, evidence: Sequence[Json]) -> Iterator[str]:
@@ -122,12 +128,14 @@ class _Page(NamedTuple):
 
 
 def _without_prefix(text: str, room: int) -> str:
-    """Return a line of C++ logging, without the prefix before the source file if longer than `room`.
+    """Return a line of TensorFlow, without its prefix or the node that it names if longer than `room`.
 
-    Level, time and process ID take half a line of the terminal, and the message would be cut instead.
+    Level, time, process ID and directories take half a line of the terminal; without them the message fits.
     """
-    printed = _PRINTED_BY.match(text) if len(text) > room else None
-    return f"…{text[printed.start('file') :]}" if printed else text
+    if len(text) <= room:
+        return text
+    printed = _PRINTED_BY.match(text)
+    return f"…{text[printed.start('file') :]}" if printed else _NODE.sub("…", text)
 
 
 def _marked_part(place: Json, room: int) -> str:

@@ -35,6 +35,11 @@ STAND_INS: Mapping[str, tuple[str, str]] = {
         "no engine runs here, but a recorded one",
         f'[ -z "${{DOCKER_HOST-}}" ] || exec {shutil.which("docker") or "docker"} "$@"',
     ),
+    "kubectl": (
+        "`debug` starts a pod, which the recorded cluster refuses; all else is the real one",
+        f'''[ "$1" != debug ] || {{ echo "[Sat Nov 21 01:40:37 2026] eth0: link becomes ready"; exit; }}
+exec {shutil.which("kubectl") or "kubectl"} "$@"''',
+    ),
     "mwms-train": (
         "it starts TensorFlow for minutes; tests/trainer runs it; its options are read",
         f'{sys.executable} -c \'{_PARSED}\' "$@" && {{ [ "$1" != run ] || cp -r run_dir broken; }}',

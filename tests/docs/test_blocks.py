@@ -33,7 +33,6 @@ ELSEWHERE = {
 NOT_RUN: Mapping[str, str] = {
     "python3 -m venv .venv && .venv/bin/pip install --quiet -c constraints.txt . ": "tests/install runs it",
     "python3 -m venv .venv && .venv/bin/pip install --quiet uv ": ".ci/run runs it",
-    "kubectl debug node/": "it starts a pod, which the recorded cluster refuses",
     "mwms-triage s3://": "it needs a store, PostgreSQL or a scheduler; tests/triage/test_servers.py has them",
     "mwms-triage /srv/runs -o /srv/triage --reports-url": "it sends messages; tests/triage has servers for them",
     "mwms-triage ack ": "its id is that of a failure of the reader's; tests/triage acknowledges one",

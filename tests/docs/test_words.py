@@ -1,9 +1,12 @@
 """Texts that users see speak as the field does: phrases that were mended do not come back."""
 
+import ast
+import runpy
 from collections.abc import Iterator
 
 import pytest
 
+from analyzer.cli.triage_ack import _parser as acknowledging
 from analyzer.engine import RulePack
 from tests.recordings import ROOT
 from tests.rules import our_rules
@@ -13,15 +16,29 @@ PHRASES = dict(
     for line in (ROOT / "tests/docs/phrases.txt").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 )
-WRITTEN = ("README.md", "reports/templates/*.j2", "analyzer/**/wording.yaml", "analyzer/**/recipes.yaml")
+WRITTEN = (
+    "README.md",
+    "SECURITY.md",
+    "analyzer/**/recipes.yaml",
+    "analyzer/**/wording.yaml",
+    "analyzer/model/tables.json",
+    "reports/*.schema.json",
+    "reports/templates/*.j2",
+)
 PAGES = (
-    "collect",
     "ci",
+    "collect",
+    "compatibility",
+    "configuration",
     "formats",
     "masking",
+    "messages",
     "notebook",
+    "packs",
     "recorder",
+    "report",
     "rules",
+    "tables",
     "trainer",
     "triage",
     "write-a-rule",
@@ -52,6 +69,28 @@ def of_files() -> Iterator[tuple[str, str]]:
             yield str(path.relative_to(ROOT)), line
 
 
+def of_commands() -> Iterator[tuple[str, str]]:
+    """Yield (command, help) of each command and subcommand."""
+    commands = runpy.run_path(str(ROOT / "docs" / "commands.py"))
+    for make in (*commands["PARSERS"], commands["recorder"], acknowledging):
+        for parser in commands["parsers"](make()):
+            yield parser.prog, " ".join(parser.format_help().split())
+
+
+def of_strings() -> Iterator[tuple[str, str]]:
+    """Yield (module, text) of each text, docstrings aside, of modules that hold a phrase at all."""
+    for path in (ROOT / "analyzer").rglob("*.py"):
+        code = path.read_text(encoding="utf-8")
+        lower = code.lower()
+        if "trainer" in path.parts or not any(phrase in lower for phrase in PHRASES):
+            continue
+        tree = ast.parse(code)
+        prose = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+        for each in ast.walk(tree):
+            if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in prose:
+                yield str(path.relative_to(ROOT)), each.value
+
+
 def mended(texts: Iterator[tuple[str, str]]) -> list[str]:
     """Return what speaks the old dialect, with the words that are expected instead."""
     return [
@@ -65,6 +104,12 @@ def mended(texts: Iterator[tuple[str, str]]) -> list[str]:
 def test_rules_speak_as_the_field_does(pack: RulePack) -> None:
     """Titles, summaries, reasons, steps, and the meaning of causes."""
     assert mended(of_rules(pack)) == []
+
+
+def test_commands_and_messages_speak_as_the_field_does() -> None:
+    """Every `--help`, and every text in the code but docstrings: errors, headings, sentences."""
+    assert mended(of_commands()) == []
+    assert mended(of_strings()) == []
 
 
 def test_pages_speak_as_the_field_does() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,8 @@ def test_what_the_dockerfile_copies_is_enough_to_install(tmp_path: Path) -> None
             target.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, target)
     shell(building(tmp_path, tmp_path / "out"), tmp_path)
-    assert len(list((tmp_path / "out").glob("*.whl"))) == 1
+    (wheel,) = (tmp_path / "out").glob("*.whl")
+    with zipfile.ZipFile(wheel) as made:
+        assert any(name.endswith(".dist-info/licenses/LICENSE") for name in made.namelist())
     assert "USER analyst" in text
     assert 'ENTRYPOINT ["/opt/mwms/bin/python", "-I", "-m", "analyzer"]' in text

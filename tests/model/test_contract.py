@@ -21,18 +21,21 @@ def test_the_modules_are_what_the_schema_gives() -> None:
 
 
 def undescribed(schema: dict[str, Any], path: str = "") -> Iterator[str]:
-    """Yield the path of each property and definition without a description."""
+    """Yield the path of each part of a schema without a description, and of each of its own parts."""
+    if not schema.get("description"):
+        yield path
     for group in ("properties", "$defs"):
         for name, each in schema.get(group, {}).items():
-            if not each.get("description"):
-                yield f"{path}.{name}"
             yield from undescribed(each, f"{path}.{name}")
     for group in ("items", "additionalProperties"):
         if isinstance(schema.get(group), dict):
             yield from undescribed(schema[group], f"{path}[]")
+    for group in ("anyOf", "prefixItems"):
+        for each in schema.get(group, ()):
+            yield from undescribed(each, f"{path}.{group}")
 
 
-def test_every_property_is_described() -> None:
+def test_every_part_of_the_schema_is_described() -> None:
     """For whoever reads the schema alone."""
     assert list(undescribed(SCHEMA)) == []
 

@@ -97,6 +97,9 @@ def test_events_stay_in_view(browser: Any, tmp_path: Path, width: int) -> None:
     """A long event neither runs out of view nor pushes its kind down to its last line."""
     told = load("r101")
     told["timeline"][20]["text"] = "KeyError: a long message of a peer that went away " * 6
+    told["timeline"][21]["text"] = (
+        f"InternalError: {{{{function_node {'__wrapped__device_/job:' * 6}}}}} failed"
+    )
     path = tmp_path / "report.html"
     path.write_text(render(told, "html"), encoding="utf-8")
     visit = Visit(browser, path, viewport={"width": width, "height": 800})

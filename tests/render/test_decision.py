@@ -27,3 +27,13 @@ def test_the_last_step_of_a_healthy_job_has_its_epoch() -> None:
     for worker in told["workers"]:
         worker["last_step"] = {"epoch": 3, "step": 20}
     assert answers(told)["Last step"] == "epoch 3, step 20 ()"
+
+
+def test_a_checkpoint_that_could_not_be_restored_is_not_unneeded() -> None:
+    """Without a step there is none of this run; where it tried another run's, not that one."""
+    told = load("r101")
+    for worker in told["workers"]:
+        worker |= {"curves": [], "last_step": {"epoch": None, "step": None}}
+    assert answers(told)["From which checkpoint?"] == "Not needed (no step found in the files)"
+    tried = answers(told | {"cause": "checkpoint.incompatible"})
+    assert tried["From which checkpoint?"] == "Not the one it tried (it could not be restored)"

@@ -140,6 +140,12 @@ def test_the_words_that_prove_it_are_shown_whole() -> None:
     shown = _marked_part({"excerpt": said, "marks": [[start, end]]}, 80)
     assert said[start:end] in shown
     assert len(shown) < 80 + 40
+    placed = f"2026-11-21 05:27:37.725301: W external/xla/tsl/distributed_runtime/notifier.cc:89] {'x' * 50}"
+    assert _marked_part({"excerpt": placed, "marks": []}, 80) == f"…notifier.cc:89] {'x' * 50}"
+    named = f"UnavailableError: {{{{function_node __wrapped__{'x' * 50}}}}} Collective ops is aborted"
+    assert (
+        _marked_part({"excerpt": named, "marks": []}, 80) == "UnavailableError: … Collective ops is aborted"
+    )
     printed = f"E0000 00:00:1795233427.315968    8419 base_collective.cc:252] {'x' * 50}"
     assert _marked_part({"excerpt": printed, "marks": []}, 80) == f"…base_collective.cc:252] {'x' * 50}"
     assert _marked_part({"excerpt": printed, "marks": []}, 200) == printed

@@ -73,7 +73,7 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how long results are kept, and how runs are found and examined."""
     add = parser.add_argument
     add("--keep", metavar="TIME", default="90d", help="how long reports are kept (default: 90d)")
-    add("--keep-history", metavar="TIME", help="how long runs and nights are kept (default: for ever)")
+    add("--keep-history", metavar="TIME", help="how long runs and nights are kept (default: forever)")
     add("--reports-url", metavar="URL", help="where DIR is served, for links from elsewhere: https://…")
     add("--wait", metavar="TIME", default="10m", help="how long to wait for another call (default: 10m)")
     add("--runs", metavar="GLOB", help="which directories below ROOT are the runs, such as */run")

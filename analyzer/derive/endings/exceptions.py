@@ -22,6 +22,11 @@ _DEFINED_AT = re.compile(
     r"(?:<stack traces unavailable>\n)?(?:(?: *File \"[^\n]*| {4,}[^\n]*)?\n)*(?:Node: [^\n]*\n)?"
 )
 """Regex of the frames where a graph node was defined; TensorFlow prints them before the error message."""
+_HEADING = re.compile(
+    r"[^\n]*: Graph execution error:\n"
+    rf"(?:[^\S\n]*\n|{_DEFINED_AT.pattern}|\d+ root error\(s\) found\.\n)*+(?=[^\S\n]*(?!File \")\S)"
+)
+"""Regex of what TensorFlow prints above the message of a graph that failed, from the exception's name on."""
 _BAR_BELOW = re.compile(r"\n\s*\d+/(?:\d+|Unknown) ?(?:\[[=>.]|━|- \d+m?s ).*", re.DOTALL)
 """Regex for a Keras bar, and all after it, below a message: standard output may be flushed late."""
 _LONGEST_MESSAGE = 2_000
@@ -148,10 +153,12 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
     if raised is None or wording.ends_nothing.begins(f"{raised.type}: {raised.message}"):
         return None
     says = text[raised.start :].partition("\n")[0]
+    heading = _HEADING.match(text, raised.start)
     ran = executed(text)
     place = {key: record[key] for key in ("worker", "attempt", "source")}
     return place | {
         "line": line_at(record, raised.start),
+        "message_line": line_at(record, heading.end()) if heading else None,
         "time": record["near"],
         "until": record["until"],
         "type": raised.type,

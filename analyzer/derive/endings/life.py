@@ -61,6 +61,12 @@ class Life:
         return self.torn_down and self.fact("exit_code") not in NOT_SENT_BY_LAUNCHERS
 
     @property
+    def exception_message(self) -> Mapping[str, Any]:
+        """Return the last exception at the line of its message, which may stand below its name."""
+        raised = self.exception or {}
+        return {**raised, "line": raised.get("message_line") or raised.get("line")}
+
+    @property
     def exit_code(self) -> int | None:
         """Return the exit code; None if no file has it, or one says that the worker still ran."""
         code = self.fact("exit_code")

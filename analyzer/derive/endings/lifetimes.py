@@ -299,7 +299,7 @@ def _cited_line(life: Life, how: str, end: Mapping[str, Any]) -> dict[str, Any]:
     elif how == "finished":
         shown = end
     elif how in {"exception", "aborted_by_peer"}:
-        shown = life.exception or {}
+        shown = life.exception_message
     elif how in {"signal", "exited"} and life.facts["exit_code"]:
         shown = life.facts["exit_code"][-1]
     elif how in {"running", "stopped"} and life.stepped:

@@ -21,6 +21,8 @@ Platform = Literal["kubernetes", "slurm", "docker", "ssh", "vertex", "sagemaker"
 """Where a job ran; `ssh` are hosts that nothing but ssh reached."""
 _NODE = re.compile(r"(?=[\w.-]*[A-Za-z])[A-Za-z0-9][\w-]*")
 """A host name up to its first dot, which is the node's name for Slurm; addresses do not match."""
+_FAILED = r"^[\w.-]+$"
+"""Regex for a problem of a node that consists of its name alone, as srun reports a failure."""
 _OTHER_NODES = (
     "nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
     "[{matchExpressions: [{key: kubernetes.io/hostname, operator: NotIn, values: [NODES]}]}]}}"
@@ -59,7 +61,14 @@ def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
     platform = platform_of(tables)
     shared = {**_slurm_job(tables), **_address(tables, pl.col("leader"), "LEADER_")}
     names = [{**shared, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
-    return Job(platform, names or [shared])
+    return Job(platform, names or [{**shared, **_failed_node(tables)}])
+
+
+def _failed_node(tables: Tables) -> Mapping[str, str]:
+    """Return the node of which srun reports a failure, if it reports one only."""
+    failed = tables["facts"].filter((pl.col("key") == "node_problem") & pl.col("value").str.contains(_FAILED))
+    nodes = failed["value"].unique().to_list()
+    return {"NODE": nodes[0]} if len(nodes) == 1 else {}
 
 
 def platform_of(tables: Tables) -> Platform | None:

@@ -116,7 +116,7 @@ def evidence_of(odd: OddLine, lacking: str = "") -> EvidencePlace:
         *([f"only {row['worker']} has it"] if odd.alone else []),
         *(["after the last common step"] if odd.line.late else []),
         *([lacking] if lacking else []),
-        *(["in no healthy recording of mwms-analyze"] if odd.unusual and row["level"] in _WEIGHTS else []),
+        *(["in no healthy run that mwms-analyze knows"] if odd.unusual and row["level"] in _WEIGHTS else []),
     ]
     return {
         "says": ", ".join(reasons),

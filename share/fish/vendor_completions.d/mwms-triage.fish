@@ -65,7 +65,7 @@ complete -c mwms-triage -n _shtab_mwms_triage_using -l limit -x -d 'examine at m
 complete -c mwms-triage -n _shtab_mwms_triage_using -l timeout -x -d 'time limit for one run (default: 15m)'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l settle -x -d 'skip runs written to within this time (default: 10m)'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l keep -x -d 'how long reports are kept (default: 90d)'
-complete -c mwms-triage -n _shtab_mwms_triage_using -l keep-history -x -d 'how long runs and nights are kept (default: for ever)'
+complete -c mwms-triage -n _shtab_mwms_triage_using -l keep-history -x -d 'how long runs and nights are kept (default: forever)'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l reports-url -x -d 'where DIR is served, for links from elsewhere: https://…'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l wait -x -d 'how long to wait for another call (default: 10m)'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l runs -x -d 'which directories below ROOT are the runs, such as */run'

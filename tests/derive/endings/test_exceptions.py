@@ -108,3 +108,26 @@ def test_an_exception_that_training_survived_is_not_final() -> None:
     """Later progress clears it."""
     found = only(derived({"worker-0.log": [raised("ValueError: bad cell"), step(3)]}))
     assert not found["final"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "below"),
+    [
+        (["", "Detected at node Conv2D defined at (most recent call last):", '  File "train.py", line 4, in f', "",
+          "input depth must be even"], 5),
+        (["", "2 root error(s) found.", "  (0) UNAVAILABLE: Socket closed"], 3),
+        (["", "Detected at node Conv2D defined at (most recent call last):", '  File "train.py", line 4, in f'], 0),
+    ],
+)  # fmt: skip
+def test_the_line_of_a_message_below_the_graphs_frames_is_found(lines: list[str], below: int) -> None:
+    """It is the line that proves what the exception says, and that its worker's end cites."""
+    ending = "\n".join([f"{_IMPL}.InvalidArgumentError: Graph execution error:", *lines])
+    tables = derived({"worker-0.log": [raised(ending)]})
+    found = only(tables)
+    assert found["message_line"] == (found["line"] + below if below else None)
+    assert tables["lifetimes"]["line"].item() == found["line"] + below
+
+
+def test_a_message_beside_its_exception_is_where_that_is() -> None:
+    """A colon alone makes no heading."""
+    assert only(derived({"worker-0.log": [raised("ValueError: bad cell:\nx")]}))["message_line"] is None

@@ -52,6 +52,24 @@ def test_nothing_is_guessed() -> None:
     assert restarted([], ("a", "slurm", "srun")) is None
 
 
+@pytest.mark.parametrize(("nodes", "excluded"), [(["node2"], "node2"), (["node2", "node3"], "NODE")])
+def test_a_node_that_failed_is_named_without_a_culprit(
+    make_run: MakeRun, nodes: list[str], excluded: str
+) -> None:
+    """By srun; of two, no command names one."""
+    log = "".join(f"srun: error: Node failure on {node}\n" for node in nodes)
+    killed = (
+        "slurmstepd: error: *** JOB 7 ON node1 CANCELLED AT 2026-11-21T02:08:30 DUE TO NODE FAILURE ***\n"
+    )
+    files = {
+        "slurm-7.out": f"{log}{killed}",
+        "worker-0.log": "step 1 loss 0.5\n",
+        "worker-1.log": "step 1 loss 0.5\n",
+    }
+    document = analyze([make_run(files)]).document
+    assert [step["command"] for step in document["next"]][-1] == f"sbatch --exclude={excluded} JOB.sh"
+
+
 DESCRIBE = "kubectl describe pod POD | grep -A8 'Last State'"
 STATE = "docker inspect --format '{{json .State}} memory limit: {{.HostConfig.Memory}}' "
 SACCT = "sacct -j 7 --format=JobID,State,ExitCode,MaxRSS,NodeList"

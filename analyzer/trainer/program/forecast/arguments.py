@@ -24,7 +24,7 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     add("--manifest", default="config/files.txt", help="names of the data files")
     add("--format", choices=["csv", "tfrecord"], default="csv")
     add("--shard", choices=["file", "auto", "none"], default="file")
-    add("--once", action="store_true", help="read the data once, not for ever")
+    add("--once", action="store_true", help="read the data once, not forever")
     add("--until-end", action="store_true", help="an epoch ends with the data")
     add("--normalise", action="store_true")
     add("--schedule", default="config/schedule.csv")
