@@ -106,18 +106,34 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     }
 
 
-def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return lifetimes with `short_epoch`: fewer steps in an epoch than all others.
+def with_short_plans(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """Return lifetimes with `short_epoch` and `short_plan`: fewer steps in an epoch, or in all, than all others.
 
-    The steps are those that bars and `step 3/20` count, or those that the workers state: whichever most have.
+    The steps of an epoch are those that bars and `step 3/20` count, or those that the workers state:
+    whichever most have. A plan is a number of epochs, or one of steps without epochs.
     """
-    trainers = lifetimes.filter("trains").select("worker")
+    trainers = lifetimes.filter("trains").select("worker", attempt=pl.max_horizontal("attempts", 1))
     stated = facts.filter(key="steps_per_epoch").select("worker", steps=pl.col("value").cast(pl.Int64))
     counted = scalars.filter(pl.col("origin").is_in(["fit", "loop"])).drop_nulls(["epoch", "steps"])
     kinds = (_first_steps(rows.join(trainers, on="worker", how="semi")) for rows in (counted, stated))
-    steps = max(kinds, key=len)
-    short = [worker for worker, (least, _) in range_of_others(steps).items() if steps[worker] < least]
-    return lifetimes.with_columns(short_epoch=pl.col("worker").is_in(short))
+    places = last_places(scalars)
+    plans = _plans({worker: places.get((worker, attempt)) for worker, attempt in trainers.iter_rows()})
+    return lifetimes.with_columns(
+        short_epoch=pl.col("worker").is_in(_below_others(max(kinds, key=len))),
+        short_plan=pl.col("worker").is_in(_below_others(plans)),
+    )
+
+
+def _plans(places: Mapping[str, Place | None]) -> dict[str, int]:
+    """Return worker → planned epochs, or planned steps; empty unless all state the same of the two."""
+    known = {worker: place for worker, place in places.items() if place and place.states_plan}
+    if len(known) < len(places) or len({place.epochs is None for place in known.values()}) != 1:
+        return {}
+    return {worker: place.epochs or place.steps or 0 for worker, place in known.items()}
+
+
+def _below_others(counts: Mapping[str, int]) -> list[str]:
+    return [worker for worker, (least, _) in range_of_others(counts).items() if counts[worker] < least]
 
 
 def _first_steps(rows: pl.DataFrame) -> dict[str, int]:
