@@ -35,7 +35,7 @@ from analyzer.identify.numbering import (
     LEADER,
     Numbering,
     clues_of,
-    counted_by_rank,
+    counted_in_names,
     counted_from_zero,
     from_one,
     is_refuted,
@@ -236,7 +236,7 @@ def _numbered_roles(
     logs = grouped((each.worker, each.name) for each in named if each.is_log and each.worker)
     others = {source.worker for source in named if not source.is_log}
     listed = in_order(task for cluster in clusters for task in task_addresses(cluster))
-    ranked = counted_by_rank({each: claim_of(logs[each], stated, clusters) for each in logs}, listed)
+    ranked = counted_in_names(clues_of(logs, stated, clusters, remote), listed)
     if ranked:
         moved = [each for each in named if each.is_log or "chief:0" not in others]
         return _renamed(moved, ranked)

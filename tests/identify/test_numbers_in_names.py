@@ -98,3 +98,29 @@ def test_the_number_that_differs_is_the_index_if_all_share_another(make_run: Mak
         "train.771.0.err": "worker:0", "train.771.0.out": "worker:0", "train.771.1.err": "worker:1",
         "train.771.1.out": "worker:1", "train.771.log": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("names", "tasks"),
+    [
+        ("chief-1 worker-1 worker-2 ps-1", "chief:0 worker:0 worker:1 ps:0"),
+        ("chief-1 worker-1 worker-3 ps-1", "chief:1 worker:1 worker:3 ps:1"),
+        ("chief-1 worker-0 worker-1", "chief:1 worker:0 worker:1"),
+        ("worker-1 ps-1", "worker:1 ps:1"),
+    ],
+    ids=["as Compose numbers", "a number is missing", "one role from 0", "no role of one task alone"],
+)
+def test_a_chief_numbered_1_shows_that_all_roles_count_from_1(
+    make_run: MakeRun, names: str, tasks: str
+) -> None:
+    """A cluster has one chief at most, and its index is 0."""
+    found = workers_of(make_run({f"{name}.log": LINE for name in names.split()}))
+    assert [found[f"{name}.log"] for name in names.split()] == tasks.split()
+
+
+def test_what_compose_says_of_a_container_is_of_the_task_of_its_log(make_run: MakeRun) -> None:
+    """Its names have numbers that are those of other tasks, too."""
+    lines = [f"{name}  | {LINE}" for name in ("chief-1", "ps-1", "ps-2")]
+    run = make_run({"compose.log": "".join(lines * 3) + "ps-2 exited with code 137\nps-1 exited with code 0\n"})
+    facts = load_tables(discover([run]), our_rules())["facts"].filter(key="exit_code")
+    assert {*facts.select("worker", "value").iter_rows()} == {("ps:1", "-9"), ("ps:0", "0")}

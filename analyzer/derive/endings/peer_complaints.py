@@ -14,6 +14,7 @@ import polars as pl
 
 from analyzer.derive.cluster.workers import cluster_specs, distinct
 from analyzer.derive.training.ordering import line_at, printed_after_end
+from analyzer.model.log_template import template_of
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.task_names import DEVICE, device_of, in_order, listed_workers, task_of, tasks_in
 from analyzer.tables.builders import frame
@@ -62,6 +63,7 @@ def accusations(
     if naming.is_empty():
         return frame("accusations", _awaited(facts, ends))
     tasks, wording = tasks_by_address(facts), _wording(messages)
+    said = _last_words(records)
     last = dict(records.group_by("worker").agg(pl.col("time").max()).iter_rows())
     may_be_replaced = any(task.startswith("ps:") for task in ends)
     for record in naming.with_columns(printed_after_end(naming, lifetimes)).iter_rows(named=True):
@@ -71,7 +73,7 @@ def accusations(
                 since = lost.setdefault((accuser, found.worker), record["time"] or record["near"])
                 survived = _seconds_between(since, last.get(accuser))
                 replaced = may_be_replaced and _replaced(found, ends.get(accuser), survived)
-                row = _row(record, found) | {"counts": _counts(record, found, ends) and not replaced}
+                row = _row(record, found) | {"counts": _counts(record, found, ends, said) and not replaced}
                 row["went_on"] = _seconds_between(row["time"], last.get(accuser))
                 key = (accuser, found.worker, found.kind)
                 if key not in first or (row["counts"] and not first[key]["counts"]):
@@ -191,7 +193,19 @@ def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
     return next(named, (None, None))
 
 
-def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapping[str, Any]]) -> bool:
+def _last_words(records: pl.DataFrame) -> dict[str, str]:
+    """Return worker → template of the last line that its script printed."""
+    own = records.filter(pl.col("kind").is_in(["plain", "python"]))
+    last = own.unique("worker", keep="last", maintain_order=True).select("worker", "text")
+    return {worker: template_of(text) for worker, text in last.iter_rows()}
+
+
+def _counts(
+    record: Mapping[str, Any],
+    found: Complaint,
+    ends: Mapping[str, Mapping[str, Any]],
+    said: Mapping[str, str],
+) -> bool:
     """Return True if a complaint is evidence of a loss.
 
     Reports printed after the accuser finished do not count, because peers then leave normally; nor do
@@ -201,15 +215,19 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
     if accuser and accused and record["attempt"] < accuser["attempts"] <= accused["attempts"]:
         return False
-    if record["printed_after_end"] or (found.kind == "leader" and _may_have_left(accused, accuser)):
+    if record["printed_after_end"] or (found.kind == "leader" and _may_have_left(accused, accuser, said)):
         return False
     if not accuser or not accused or accuser["ended"] != "finished":
         return True
     return bool(accused["logged"] and accused["ended"] != "finished")
 
 
-def _may_have_left(leader: Mapping[str, Any] | None, accuser: Mapping[str, Any] | None) -> bool:
+def _may_have_left(
+    leader: Mapping[str, Any] | None, accuser: Mapping[str, Any] | None, said: Mapping[str, str]
+) -> bool:
     """Return True if a leader that did all that its accuser did may have ended normally.
+
+    Where neither shows a step, the last line that their scripts printed tells (`said`: worker → its template).
 
     A worker that loses its leader in training fails; one whose process only lingers after the last step
     reports the heartbeats that the leader no longer answers, and raises nothing.
@@ -218,7 +236,9 @@ def _may_have_left(leader: Mapping[str, Any] | None, accuser: Mapping[str, Any] 
         return False
     made = [(end["epoch"], end["step"]) for end in (leader, accuser)]
     raised = {"exception", "aborted_by_peer"}
-    return made[0] == made[1] != (None, None) and raised.isdisjoint({leader["ended"], accuser["ended"]})
+    words = [said.get(end["worker"]) for end in (leader, accuser)]
+    alike = made[0] == made[1] and (made[0] != (None, None) or words[0] == words[1] is not None)
+    return alike and raised.isdisjoint({leader["ended"], accuser["ended"]})
 
 
 def _replaced(found: Complaint, accuser: Mapping[str, Any] | None, went_on: float | None) -> bool:
