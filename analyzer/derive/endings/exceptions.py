@@ -24,6 +24,10 @@ _DEFINED_AT = re.compile(
 """Regex of the frames where a graph node was defined; TensorFlow prints them before the error message."""
 _BAR_BELOW = re.compile(r"\n\s*\d+/(?:\d+|Unknown) ?(?:\[[=>.]|━|- \d+m?s ).*", re.DOTALL)
 """Regex for a Keras bar, and all after it, below a message: standard output may be flushed late."""
+_CAUSED_BY = re.compile(
+    r"^(?:\w+\.)*[A-Z]\w*: (\[Errno \d+\] [^\n]*)\n+The above exception was the direct cause of ", re.MULTILINE
+)
+"""Regex of an error of the operating system from which another exception was raised (`raise … from`)."""
 _LONGEST_MESSAGE = 2_000
 
 
@@ -155,13 +159,20 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "time": record["near"],
         "until": record["until"],
         "type": raised.type,
-        "message": _BAR_BELOW.sub("", _DEFINED_AT.sub("", raised.message))[:_LONGEST_MESSAGE],
+        "message": _message(text, raised),
         "says": says,
         "own": not _passed_on(raised.type, ran, wording),
         "runtime": _is_of_runtime(raised, wording) or wording.runtime.begins(says),
         "frame": raised.frame,
         "via": next((via for via, words in wording.via.items() if words.is_in(ran)), None),
     }
+
+
+def _message(text: str, raised: Raised) -> str:
+    """Return the message of an exception, and behind it that of the operating system that caused it."""
+    message = _BAR_BELOW.sub("", _DEFINED_AT.sub("", raised.message))[:_LONGEST_MESSAGE]
+    causes = _CAUSED_BY.findall(text, 0, raised.start)
+    return f"{message} (caused by {causes[-1]})" if causes else message
 
 
 def _is_of_runtime(raised: Raised, wording: _Wording) -> bool:

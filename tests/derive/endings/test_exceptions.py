@@ -108,3 +108,29 @@ def test_an_exception_that_training_survived_is_not_final() -> None:
     """Later progress clears it."""
     found = only(derived({"worker-0.log": [raised("ValueError: bad cell"), step(3)]}))
     assert not found["final"]
+
+
+_CHAIN = """\
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/logging/__init__.py", line 1201, in _open
+    return open_func(self.baseFilename, self.mode)
+OSError: [Errno 30] Read-only file system: '/out/w2.log'
+
+{link}
+
+Traceback (most recent call last):
+  File "/workspace/train.py", line 9, in <module>
+    dictConfig(LOGGING)
+ValueError: Unable to configure handler 'file'"""
+
+
+def test_the_error_of_the_system_from_which_another_was_raised_is_told_with_it() -> None:
+    """One that was raised while the first was handled may have nothing to do with it."""
+    told = {}
+    for link in ("The above exception was the direct cause of the following exception:",
+                 "During handling of the above exception, another exception occurred:"):  # fmt: skip
+        chain = says(_CHAIN.format(link=link), level="E", kind="traceback")
+        told[link[:3]] = only(derived({"worker-0.log": [chain]}))["message"]
+    wrapper = "Unable to configure handler 'file'"
+    cause = "[Errno 30] Read-only file system: '/out/w2.log'"
+    assert told == {"The": f"{wrapper} (caused by {cause})", "Dur": wrapper}
