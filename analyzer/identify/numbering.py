@@ -8,7 +8,7 @@ from typing import NamedTuple
 from analyzer.identify.claims import Claim, Cluster, claim_of, stated_by, task_addresses
 from analyzer.identify.remote_tasks import OF_THE_LEADER, RemoteTasks
 from analyzer.identify.statements import Statements
-from analyzer.model.task_names import Basis, split_task
+from analyzer.model.task_names import Basis, in_order, split_task
 from analyzer.tables.grouping import grouped
 
 LEADER = "worker:0"
@@ -103,11 +103,22 @@ def _each_role_from_one(clues: Mapping[str, TaskClues]) -> dict[str, Claim]:
     alone = any(numbers.get(role) == [1] for role in ("chief", "evaluator"))
     gapless = all(sorted(counted) == [*range(1, len(counted) + 1)] for counted in numbers.values())
     tasks = {worker: f"{role}:{index - 1}" for worker in clues for role, index in [split_task(worker)]}
-    if not (alone and gapless) or is_contradicted(clues, tasks):
+    ranks = {task: f"worker:{rank}" for rank, task in enumerate(in_order(tasks.values()))}
+    leader = "chief:0" if "chief" in numbers else LEADER
+    fitting = (_may_be(clues[worker], task, ranks[task], leader) for worker, task in tasks.items())
+    if not (alone and gapless and all(fitting)):
         return {}
     return {
-        worker: clues[worker].claim or Claim(task, Basis.COUNTED_FROM_ZERO) for worker, task in tasks.items()
+        worker: claim if (claim := clues[worker].claim) and claim.worker == task else counted
+        for worker, task in tasks.items()
+        for counted in [Claim(task, Basis.COUNTED_FROM_ZERO)]
     }
+
+
+def _may_be(clues: TaskClues, task: str, rank: str, leader: str) -> bool:
+    """Return True if no log rules out the task; one may state its rank among all roles for its index."""
+    says_so = clues.claim is None or clues.claim.worker in {task, rank}
+    return says_so and task not in clues.peers and (task == leader or not clues.leads)
 
 
 def counted_by_rank(claims: Mapping[str, Claim | None], listed: Sequence[str]) -> dict[str, Claim]:

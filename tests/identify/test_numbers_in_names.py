@@ -118,6 +118,13 @@ def test_a_chief_numbered_1_shows_that_all_roles_count_from_1(
     assert [found[f"{name}.log"] for name in names.split()] == tasks.split()
 
 
+def test_a_rank_among_all_roles_is_no_other_index(make_run: MakeRun) -> None:
+    """The chief is rank 0, the first worker rank 1: neither says that its container counts from 0."""
+    ranks = {"chief-1": 0, "worker-1": 1, "worker-2": 2}
+    found = workers_of(make_run({f"{name}.log": f"rank={rank}\n{LINE}" for name, rank in ranks.items()}))
+    assert [*found.values()] == ["chief:0", "worker:0", "worker:1"]
+
+
 def test_what_compose_says_of_a_container_is_of_the_task_of_its_log(make_run: MakeRun) -> None:
     """Its names have numbers that are those of other tasks, too."""
     lines = [f"{name}  | {LINE}" for name in ("chief-1", "ps-1", "ps-2")]
