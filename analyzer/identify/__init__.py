@@ -91,9 +91,7 @@ def _renumbered(
     return {**tables, "facts": tables["facts"].with_columns(pl.col("attempt") + shift)} if shift else tables
 
 
-def _sources_naming(
-    tables: Tables, changed: Mapping[str, str], named: Mapping[str, str | None]
-) -> list[str]:
+def _sources_naming(tables: Tables, changed: Mapping[str, str], named: Mapping[str, str | None]) -> list[str]:
     """Return the sources whose rows state only workers with old numbers; `changed` is old → new.
 
     Numbers that are old and new tell nothing, except in a source that states no worker but that in its name.

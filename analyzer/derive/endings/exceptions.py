@@ -25,7 +25,8 @@ _DEFINED_AT = re.compile(
 _BAR_BELOW = re.compile(r"\n\s*\d+/(?:\d+|Unknown) ?(?:\[[=>.]|━|- \d+m?s ).*", re.DOTALL)
 """Regex for a Keras bar, and all after it, below a message: standard output may be flushed late."""
 _CAUSED_BY = re.compile(
-    r"^(?:\w+\.)*[A-Z]\w*: (\[Errno \d+\] [^\n]*)\n+The above exception was the direct cause of ", re.MULTILINE
+    r"^(?:\w+\.)*[A-Z]\w*: (\[Errno \d+\] [^\n]*)\n+The above exception was the direct cause of ",
+    re.MULTILINE,
 )
 """Regex of an error of the operating system from which another exception was raised (`raise … from`)."""
 _LONGEST_MESSAGE = 2_000

@@ -227,8 +227,7 @@ def _may_have_left(
 ) -> bool:
     """Return True if a leader that did all that its accuser did may have ended normally.
 
-    Where neither shows a step, the last line that their scripts printed tells (`said`: worker → its template).
-
+    Where neither shows a step, the last lines of their scripts tell (`said`: worker → its template).
     A worker that loses its leader in training fails; one whose process only lingers after the last step
     reports the heartbeats that the leader no longer answers, and raises nothing.
     """

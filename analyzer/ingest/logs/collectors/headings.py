@@ -82,7 +82,7 @@ def stream_below(line: str) -> str | None:
 
 
 def _named_by_tool(line: str) -> str:
-    """Return the host in a heading of pssh or Ansible, host and container in one of YARN; else an empty text."""
+    """Return the host in a heading of pssh or Ansible, host and container in one of YARN; else no text."""
     if container := _OF_YARN.match(line):
         return f"{container['host']}/container_{container['number']}"
     host = _OF_PSSH.match(line) or _OF_ANSIBLE.match(line)
