@@ -107,7 +107,7 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
 
 
 def with_short_plans(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return lifetimes with `short_epoch` and `short_plan`: fewer steps in an epoch or in all than all others.
+    """Return lifetimes with `short_epoch` and `short_plan`: fewer steps per epoch or in all than the others.
 
     The steps of an epoch are those that bars and `step 3/20` count, or those that the workers state:
     whichever most have. A plan is a number of epochs, or one of steps without epochs.

@@ -224,7 +224,8 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
     regex_style(_DETERMINED): ("[rank=",),
 }
 """Styles that only some lines have: Ray, torchrun, mpirun, tasks in brackets or before a colon, docker
-compose, Airflow, AI Platform, Determined. Each has texts of which every such line holds one; most files have none."""
+compose, Airflow, AI Platform, Determined. Each has texts of which every such line holds one; most files
+have none."""
 
 
 def stamped_line(line: str) -> CollectedLine | None:
