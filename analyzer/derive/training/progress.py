@@ -117,19 +117,24 @@ def with_short_plans(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.D
     counted = scalars.filter(pl.col("origin").is_in(["fit", "loop"])).drop_nulls(["epoch", "steps"])
     kinds = (_first_steps(rows.join(trainers, on="worker", how="semi")) for rows in (counted, stated))
     places = last_places(scalars)
-    plans = _plans({worker: places.get((worker, attempt)) for worker, attempt in trainers.iter_rows()})
+    last = {worker: places.get((worker, attempt)) for worker, attempt in trainers.iter_rows()}
     return lifetimes.with_columns(
         short_epoch=pl.col("worker").is_in(_below_others(max(kinds, key=len))),
-        short_plan=pl.col("worker").is_in(_below_others(plans)),
+        short_plan=pl.col("worker").is_in(_with_shorter_plan(last)),
     )
 
 
-def _plans(places: Mapping[str, Place | None]) -> dict[str, int]:
-    """Return worker → planned epochs, or planned steps; empty unless all state the same of the two."""
+def _with_shorter_plan(places: Mapping[str, Place | None]) -> list[str]:
+    """Return the worker that planned less than all others, none of which is behind it.
+
+    Others that are behind may be in the next of several calls of `fit`, each with a plan of its own.
+    """
     known = {worker: place for worker, place in places.items() if place and place.states_plan}
     if len(known) < len(places) or len({place.epochs is None for place in known.values()}) != 1:
-        return {}
-    return {worker: place.epochs or place.steps or 0 for worker, place in known.items()}
+        return []
+    plans = {worker: place.epochs or place.steps or 0 for worker, place in known.items()}
+    least = min((place.epoch or place.step or 0 for place in known.values()), default=0)
+    return [each for each in _below_others(plans) if (known[each].epoch or known[each].step or 0) <= least]
 
 
 def _below_others(counts: Mapping[str, int]) -> list[str]:
