@@ -29,6 +29,8 @@ _CAUSED_BY = re.compile(
     re.MULTILINE,
 )
 """Regex of an error of the operating system from which another exception was raised (`raise … from`)."""
+_IN_COLUMN = re.compile(r" {12,}Traceback \(")
+"""Regex of a traceback in a column, as rich's log handler prints it: it breaks long lines between words."""
 _LONGEST_MESSAGE = 2_000
 
 
@@ -172,6 +174,8 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
 def _message(text: str, raised: Raised) -> str:
     """Return the message of an exception, and behind it that of the operating system that caused it."""
     message = _BAR_BELOW.sub("", _DEFINED_AT.sub("", raised.message))[:_LONGEST_MESSAGE]
+    if _IN_COLUMN.match(text):
+        message = " ".join(message.split())
     causes = _CAUSED_BY.findall(text, 0, raised.start)
     return f"{message} (caused by {causes[-1]})" if causes else message
 
