@@ -25,8 +25,15 @@ _OF_ITSELF = ("missing", "restarted")
 """Kinds of reports that a task prints about itself, too: Horovod's coordinator, rank 0, may miss its own."""
 _PASSED_BACK = re.compile(r"Error received from peer.*grpc_message\W{1,5}Collective ops is aborted by: ")
 """Regex of an answer: the peer was reached, and told in which status its own operation had ended."""
+_TROUBLE = re.compile(
+    r"(?i)err|fail|abort|exce|lost|unavail|cancel|crash|retry|restart|gone|dead|down|stop|exit|kill|term|sig|wait"
+)
+"""Regex of words in the last line of a script that may tell of a lost peer."""
 _MIN_SURVIVAL_SECONDS = 5.0
 """Minimum time for which a coordinator logs after a loss, to count as having survived it."""
+
+
+Row = Mapping[str, Any]
 
 
 class Complaint(NamedTuple):
@@ -193,18 +200,18 @@ def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
     return next(named, (None, None))
 
 
-def _last_words(records: pl.DataFrame) -> dict[str, str]:
-    """Return worker → template of the last line that its script printed."""
-    own = records.filter(pl.col("kind").is_in(["plain", "python"]))
-    last = own.unique("worker", keep="last", maintain_order=True).select("worker", "text")
-    return {worker: template_of(text) for worker, text in last.iter_rows()}
+def _last_words(records: pl.DataFrame) -> dict[str, Row]:
+    """Return worker → the last record that its script printed."""
+    own = records.filter(pl.col("kind").is_in(["plain", "python"]) & pl.col("worker").is_not_null())
+    last = own.unique("worker", keep="last", maintain_order=True)
+    return {row["worker"]: row for row in last.iter_rows(named=True)}
 
 
 def _counts(
     record: Mapping[str, Any],
     found: Complaint,
     ends: Mapping[str, Mapping[str, Any]],
-    said: Mapping[str, str],
+    said: Mapping[str, Row],
 ) -> bool:
     """Return True if a complaint is evidence of a loss.
 
@@ -215,6 +222,8 @@ def _counts(
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
     if accuser and accused and record["attempt"] < accuser["attempts"] <= accused["attempts"]:
         return False
+    if accuser and _was_harmless(record, accuser, said.get(record["worker"])):
+        return False
     if record["printed_after_end"] or (found.kind == "leader" and _may_have_left(accused, accuser, said)):
         return False
     if not accuser or not accused or accuser["ended"] != "finished":
@@ -222,12 +231,23 @@ def _counts(
     return bool(accused["logged"] and accused["ended"] != "finished")
 
 
-def _may_have_left(
-    leader: Mapping[str, Any] | None, accuser: Mapping[str, Any] | None, said: Mapping[str, str]
-) -> bool:
+def _was_harmless(record: Row, accuser: Row, last: Row | None) -> bool:
+    """Return True if the accuser raised nothing, and its script spoke after the report, and of no trouble.
+
+    A chief of asynchronous training closes its session with workers that have left before.
+    """
+    raised = (
+        accuser["ended"] in {"exception", "aborted_by_peer"} or accuser["exit_code"] or accuser["last_error"]
+    )
+    if raised or not accuser["no_exception"] or last is None or last["source"] != record["source"]:
+        return False
+    return bool(last["line"] > record["line"]) and not _TROUBLE.search(last["text"])
+
+
+def _may_have_left(leader: Row | None, accuser: Row | None, said: Mapping[str, Row]) -> bool:
     """Return True if a leader that did all that its accuser did may have ended normally.
 
-    Where neither shows a step, the last lines of their scripts tell (`said`: worker → its template).
+    Where neither shows a step, the last lines of their scripts tell (`said`: worker → its record).
     A worker that loses its leader in training fails; one whose process only lingers after the last step
     reports the heartbeats that the leader no longer answers, and raises nothing.
     """
@@ -235,8 +255,8 @@ def _may_have_left(
         return False
     made = [(end["epoch"], end["step"]) for end in (leader, accuser)]
     raised = {"exception", "aborted_by_peer"}
-    words = [said.get(end["worker"]) for end in (leader, accuser)]
-    alike = made[0] == made[1] and (made[0] != (None, None) or words[0] == words[1] is not None)
+    words = [template_of(said[end["worker"]]["text"]) for end in (leader, accuser) if end["worker"] in said]
+    alike = made[0] == made[1] and (made[0] != (None, None) or (len(words) == 2 and words[0] == words[1]))
     return alike and raised.isdisjoint({leader["ended"], accuser["ended"]})
 
 

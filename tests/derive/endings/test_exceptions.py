@@ -136,10 +136,16 @@ def test_the_error_of_the_system_from_which_another_was_raised_is_told_with_it()
     assert told == {"The": f"{wrapper} (caused by {cause})", "Dur": wrapper}
 
 
-@pytest.mark.parametrize(("indent", "told"), [(20, "No space left on device"), (0, "No space left on\ndevice")])
+@pytest.mark.parametrize(
+    ("indent", "told"), [(20, "No space left on device"), (0, "No space left on\ndevice")]
+)
 def test_a_message_that_was_broken_to_fit_a_column_is_one_line(indent: int, told: str) -> None:
     """Rich's handler puts a traceback below the message, in its column; elsewhere lines are the program's."""
-    lines = ["Traceback (most recent call last):", '  File "/workspace/train.py", line 9, in <module>', "    save()"]
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "/workspace/train.py", line 9, in <module>',
+        "    save()",
+    ]
     text = "\n".join(" " * indent + line for line in [*lines, "OSError: No space left on", "device"])
     chain = says(text, level="E", kind="traceback")
     assert only(derived({"worker-0.log": [chain]}))["message"] == told
