@@ -222,7 +222,8 @@ def _traceback(entry: Entry, fields: Entry, message: str) -> str:
     error = fields.get("error")
     candidates = [fields.get(key) for key in _EXCEPTION_KEYS]
     candidates += [error.get("stack_trace") if isinstance(error, dict) else None]
-    candidates += [value for _, value in _flatten(fields) if isinstance(value, str) and _TRACEBACK in value]
+    every = (*fields.values(), *(value for _, value in _flatten(fields)))
+    candidates += [value for value in every if isinstance(value, str) and _TRACEBACK in value]
     return next((text for value in candidates if (text := _exception_text(value))), "")
 
 

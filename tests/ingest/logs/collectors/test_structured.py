@@ -71,6 +71,7 @@ def test_an_entry_becomes_a_line(entry: dict[str, object], text: str) -> None:
         {"stack_trace": TRACEBACK},
         {"error": {"stack_trace": TRACEBACK}},
         {"exc": TRACEBACK},
+        {"trace": TRACEBACK},
         {"details": {"why": TRACEBACK}},
         {"exception": [{"exc_type": "ValueError", "exc_value": "bad",
                         "frames": [{"filename": "/srv/train.py", "lineno": 4, "name": "main"}]}]},
