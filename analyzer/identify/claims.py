@@ -33,7 +33,7 @@ def stated_clusters(stated: Statements) -> list[Cluster]:
     """
     said = {(fact.key, fact.value) for facts in stated.values() for fact in facts if fact.key in _OF_CLUSTER}
     specs = sorted(value for key, value in said if key == "cluster_spec")
-    chief = [{"chief": list[str]()}] if ("connected", "chief:0") in said else []
+    chief: list[Cluster] = [{"chief": ()}] if ("connected", "chief:0") in said else []
     return [json.loads(spec) for spec in specs] or chief
 
 

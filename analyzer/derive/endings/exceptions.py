@@ -74,11 +74,28 @@ def exceptions(
     last = {(row["worker"], row["attempt"], row["source"]): row for row in rows}
     for (worker, attempt, _), row in last.items():
         later.setdefault((worker, attempt), []).append(row)
+    bars = _last_bars(scalars)
     for row in rows:
         # Without a worker, the file may be of several.
         behind = later[row["worker"], row["attempt"]] if row["worker"] else ()
-        row["final"] = not any(comes_after(each, row) for each in behind)
+        flushed = row["line"] >= bars[row["source"]][0] if row["source"] in bars else False
+        ends = (each for each in behind if not (flushed and each["line"] == bars[row["source"]][1]))
+        row["final"] = not any(comes_after(each, row) for each in ends)
     return frame("exceptions", rows)
+
+
+def _last_bars(scalars: pl.DataFrame) -> dict[str, tuple[int, int]]:
+    """Return source → (line of the progress before, line) where the last progress is bars of Keras alone.
+
+    Standard output that is flushed as a process ends stands below the traceback of the step that failed.
+    """
+    lines = scalars.drop_nulls("line").group_by("source", "line").agg(
+        bars=((pl.col("origin") == "fit") & (pl.col("tag") != "epoch")).all()
+    )  # fmt: skip
+    last = lines.sort("line").group_by("source").agg(
+        at=pl.col("line").last(), bars=pl.col("bars").last(), before=pl.col("line").shift(1, fill_value=0).last()
+    )  # fmt: skip
+    return {source: (before, at) for source, at, bars, before in last.iter_rows() if bars}
 
 
 def _without_repetitions(rows: Sequence[dict[str, Any]], wording: _Wording) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ _TROUBLE = re.compile(
     r"(?i)err|fail|abort|exce|lost|unavail|cancel|crash|retry|restart|gone|dead|down|stop|exit|kill|term|sig|wait"
 )
 """Regex of words in the last line of a script that may tell of a lost peer."""
+_TENSORFLOW_LOGGERS = ("absl", "tensorflow")
 _MIN_SURVIVAL_SECONDS = 5.0
 """Minimum time for which a coordinator logs after a loss, to count as having survived it."""
 
@@ -201,8 +202,12 @@ def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
 
 
 def _last_words(records: pl.DataFrame) -> dict[str, Row]:
-    """Return worker → the last record that its script printed."""
-    own = records.filter(pl.col("kind").is_in(["plain", "python"]) & pl.col("worker").is_not_null())
+    """Return worker → the last record that its script printed; `ends_log` if no other is below it."""
+    named = records.filter(pl.col("worker").is_not_null())
+    lowest = pl.col("line").max().over("worker", "source")
+    own = named.with_columns(ends_log=pl.col("line") == lowest).filter(
+        pl.col("kind").is_in(["plain", "python"])
+    )
     last = own.unique("worker", keep="last", maintain_order=True)
     return {row["worker"]: row for row in last.iter_rows(named=True)}
 
@@ -241,7 +246,8 @@ def _was_harmless(record: Row, accuser: Row, last: Row | None) -> bool:
     )
     if raised or not accuser["no_exception"] or last is None or last["source"] != record["source"]:
         return False
-    return bool(last["line"] > record["line"]) and not _TROUBLE.search(last["text"])
+    own = last["ends_log"] and last["origin"] not in _TENSORFLOW_LOGGERS
+    return bool(own and last["line"] > record["line"]) and not _TROUBLE.search(last["text"])
 
 
 def _may_have_left(leader: Row | None, accuser: Row | None, said: Mapping[str, Row]) -> bool:

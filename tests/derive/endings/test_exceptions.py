@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analyzer.model.run import Tables
-from tests.derive.logs import derived, raised, says, step
+from tests.derive.logs import derived, fit, raised, says, step
 
 _IMPL = "tensorflow.python.framework.errors_impl"
 _REMOTE = "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling /tensorflow."
@@ -149,3 +149,11 @@ def test_a_message_that_was_broken_to_fit_a_column_is_one_line(indent: int, told
     text = "\n".join(" " * indent + line for line in [*lines, "OSError: No space left on", "device"])
     chain = says(text, level="E", kind="traceback")
     assert only(derived({"worker-0.log": [chain]}))["message"] == told
+
+
+def test_bars_that_are_flushed_below_a_traceback_are_of_the_step_that_failed() -> None:
+    """Standard output is flushed as the process ends; a new epoch below it shows that training went on."""
+    failed = raised("OSError: 6400 requested and 5088 written")
+    assert only(derived({"worker-0.log": [fit(1), failed, fit(2)]}))["final"]
+    assert not only(derived({"worker-0.log": [fit(1), failed, fit(2), fit(3)]}))["final"]
+    assert not only(derived({"worker-0.log": [step(1), failed, step(2)]}))["final"]
