@@ -253,9 +253,9 @@ def _report(
 
 
 def _print_warnings(diagnosis: Diagnosis, output: str | None) -> None:
-    """Print on standard error which rules failed, and if the run of `--against` is not healthy itself.
+    """Print on standard error which rules failed, and that the run of `--against` is not healthy itself.
 
-    The latter is left out if the terminal has the report already, which says it.
+    The latter is printed only with `-o -`: otherwise the report in the terminal says it.
     """
     good = diagnosis.document.get("against")
     if output == "-" and good and good.get("verdict") != Verdict.HEALTHY.value:

@@ -160,11 +160,8 @@ def _test(arguments: argparse.Namespace) -> int:
     failed = sum(bool(trial.fault) for trial in trials)
     skipped = sum(bool(trial.missing) for trial in trials)
     missing = skipped if arguments.rules else 0
-    why = (
-        f" for lack of {'its run' if missing == 1 else 'their runs'}, which counts as failed"
-        if missing
-        else ""
-    )
+    lacking = "its run" if missing == 1 else "their runs"
+    why = f" for lack of {lacking}, which counts as failed" if missing else ""
     print(f"{plural(len(trials), 'case')}, {failed} failed, {skipped} skipped{why}")
     return 1 if failed or missing else 0
 

@@ -137,7 +137,7 @@ def _summary_line(night: TriageResult, settle: str) -> str:
 
 
 def _filed_line(nights: Sequence[str]) -> str:
-    """Return where to find the runs that ended earlier; empty if there are none."""
+    """Return the line that names the earlier `nights` under which runs are filed; empty without any."""
     if not nights:
         return ""
     more = f" and {len(nights) - _MAX_NIGHTS} more" if len(nights) > _MAX_NIGHTS else ""

@@ -129,7 +129,7 @@ class Commands:
             self._report(wanted, Outcome((), error=error))
 
     def write_time(self) -> None:
-        """Store when the collection began and ended: what still ran was silent until it began."""
+        """Store when the collection began and ended, to tell how long workers that still ran were silent."""
         times = (each.isoformat(timespec="seconds") for each in (self._began, datetime.now(UTC)))
         (self.folder / COLLECTED_AT).write_text("/".join(times) + "\n", encoding="utf-8")
 
@@ -144,10 +144,8 @@ class Commands:
     def state_platform(self, name: str, hosts: Mapping[str, str] = MappingProxyType({})) -> None:
         """Store where the run is from, such as `ssh`, and directory → host, unless nothing was stored."""
         if self.saved:
-            lines = [name, *(f"{folder}\t{host}" for folder, host in hosts.items())]
-            (self.folder / COLLECTED_FROM).write_text(
-                "".join(f"{line}\n" for line in lines), encoding="utf-8"
-            )
+            lines = [f"{name}\n", *(f"{folder}\t{host}\n" for folder, host in hosts.items())]
+            (self.folder / COLLECTED_FROM).write_text("".join(lines), encoding="utf-8")
 
     def _report(self, wanted: str, outcome: Outcome) -> None:
         """Report a command's outcome; put its error in `lost` if it failed to store a file of logs."""
@@ -198,14 +196,14 @@ class DryRun(Commands):
     """Runs only the queries, which list what there is, and reports what would be stored; writes nothing."""
 
     def save(self, file: str, *arguments: str) -> None:
-        """Report the command."""
+        """Report that the output of a command would be stored in `file`, without running it."""
         self.saved.append(file)
         self._listener(Outcome(arguments, file))
 
     save_both = save
 
     def save_tree(self, folder: str, *arguments: str) -> None:
-        """Report the command."""
+        """Report that a command would copy files to `folder`, without running it."""
         self.saved.append(folder)
         self._listener(Outcome((*arguments, f"{self.folder / folder}/")))
 
@@ -213,13 +211,13 @@ class DryRun(Commands):
         """Do nothing: nothing is stored."""
 
     def list_lost(self) -> None:
-        """Do nothing: what is missing is reported when it is asked for."""
+        """Return None: no log is stored, so none can be lost."""
 
     def state_platform(self, name: str, hosts: Mapping[str, str] = MappingProxyType({})) -> None:
-        """Do nothing: the commands tell it."""
+        """Do nothing: nothing is stored."""
 
     def write(self, file: str, text: str) -> None:
-        """Report the file."""
+        """Report that `file` would be written."""
         del text
         self.save(file)
 

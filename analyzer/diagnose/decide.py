@@ -129,9 +129,8 @@ def _logs_of_unread_layout(tables: Tables) -> Sequence[str]:
     hardly = tables["damage"].filter(what=UNREAD_LAYOUT)["source"]
     logs = tables["sources"].filter(kind="log")
     found = logs.filter(pl.col("source").is_in(hardly.to_list()))
-    return found.filter(pl.col("worker").is_not_null() | pl.lit(found.height == logs.height))[
-        "source"
-    ].to_list()
+    counting = found if found.height == logs.height else found.drop_nulls("worker")
+    return counting["source"].to_list()
 
 
 def _at_most(finding: Finding, cap: tuple[float, str]) -> Finding:
@@ -195,9 +194,20 @@ def _without_cause(
         doubts = (*(f.summary for f in refuting if f.role is not Role.CONTEXT), *crashed)
         return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, doubts, limit)
     bad_exit = any((code or 0) > 0 for code in lives["exit_code"].to_list())
-    if bad_exit or any(end in _BROKEN for end in ends):
+    if bad_exit or any(end in _BROKEN for end in ends) or stated_failure(tables["facts"]):
         return Decision(Verdict.FAILED, "unknown", 0.0, rejected=rejected)
     return Decision(Verdict.INCONCLUSIVE, None, 0.0, rejected=rejected)
+
+
+def stated_failure(facts: pl.DataFrame) -> str:
+    """Return a sentence of the scheduler's that the job failed by itself; empty if it states none."""
+    of_job = facts.filter(pl.col("worker").is_null(), key="job_state").tail(1)
+    if of_job["value"].to_list() != ["FAILED"]:
+        return ""
+    ((source, line),) = of_job.select("source", "line").rows()
+    code = facts.filter(source=source, line=line, key="job_exit_code")["value"].to_list()
+    exited = f" with exit code {code[0]}" if code else ""
+    return f"The scheduler says that the job failed{exited} ({source}{f':{line}' if line else ''})."
 
 
 def _limit(confidence: float, inferred: Sequence[str], against: Sequence[str]) -> str:

@@ -168,7 +168,7 @@ def _barriers(barriers: pl.DataFrame) -> list[contract.BarrierArrivals]:
 
 
 def _parts(decision: Decision, tables: Tables) -> dict[str, str]:
-    """Return worker → its part: `witness` noticed the failure, `failed` ended on its own beside it."""
+    """Return worker → its part in the failure: a `witness` noticed it, a `failed` one ended on its own."""
     chosen = decision.chosen
     named = dict.fromkeys(chosen.suspects, "suspect") if chosen else {}
     named |= dict.fromkeys(chosen.culprits, "culprit") if chosen else {}

@@ -22,8 +22,8 @@ _ENDS = frozenset({"exit_code", "signal", "ended"})
 def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables) -> list[NearMiss]:
     """Return causes that missed one signal; first those whose signal a missing file might contain.
 
-    If a cause is known, only those are returned: the files that were read refute the others. Nor is one
-    returned of which nothing but the course of the job holds, for that is alike in many failures.
+    The others are left out if a cause is known, since the files that were read refute them, or if nothing
+    but the course of the job speaks for them, which is alike in many failures.
     """
     if decision.verdict is Verdict.HEALTHY:
         return []

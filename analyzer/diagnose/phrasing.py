@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of, without_repeats
-from analyzer.diagnose.decide import Decision, beyond_budget, overtaken
+from analyzer.diagnose.decide import Decision, beyond_budget, overtaken, stated_failure
 from analyzer.diagnose.log_lines.lines import last_words, odd_exit
 from analyzer.diagnose.log_lines.telling_lines import without_start
 from analyzer.diagnose.wording import how_it_ended, wording
@@ -88,6 +88,7 @@ def _reasons(decision: Decision, tables: Tables) -> list[str]:
     doubts = (f"To check: {doubt}" for doubt in decision.doubts)
     return [
         *_last_line_of_the_odd_one(tables),
+        *filter(None, [stated_failure(tables["facts"])]),
         *_endings(lives),
         *_absent_or_silent(tables),
         *doubts,

@@ -126,9 +126,7 @@ class _SortKey:
         with_time: Container[tuple[str, int]],
     ) -> None:
         undated = {event["source"] for event in events if event["time"] is None}
-        records = tables["records"].filter(
-            pl.col("source").is_in(list(undated)) & pl.col("near").is_not_null()
-        )
+        records = tables["records"].drop_nulls("near").filter(pl.col("source").is_in(list(undated)))
         self._dated: dict[str, tuple[list[int], list[float]]] = {
             str(source): (
                 part["line"].to_list(),
@@ -211,9 +209,8 @@ def _restarts(tables: Tables) -> Iterator[Event]:
     records = tables["records"].select("worker", "attempt", "source", "line", "time")
     dated = records.drop_nulls(["worker", "time"])
     later = dated.filter(pl.col("attempt") > pl.col("attempt").min().over("worker"))
-    first = later.sort("time", maintain_order=True).unique(
-        ["worker", "attempt"], keep="first", maintain_order=True
-    )
+    ordered = later.sort("time", maintain_order=True)
+    first = ordered.unique(["worker", "attempt"], keep="first", maintain_order=True)
     for row in first.iter_rows(named=True):
         yield _event(row, "start", f"attempt {row['attempt']}: first line")
 
@@ -232,9 +229,7 @@ def _edges(tables: Tables, column: Literal["first_time", "last_time"]) -> dict[s
 
 def _progress(tables: Tables) -> Iterator[Event]:
     places = tables["scalars"].select("worker", "source", "line", "epoch", "step", "time")
-    steps = places.filter(
-        (pl.col("step") > 0) & pl.col("line").is_not_null() & pl.col("worker").is_not_null()
-    )
+    steps = places.drop_nulls(["line", "worker"]).filter(pl.col("step") > 0)
     kinds: Mapping[Literal["first", "last"], str] = {"first": "first_step", "last": "last_step"}
     for which, kind in kinds.items():
         for row in steps.unique("worker", keep=which, maintain_order=True).iter_rows(named=True):
@@ -270,10 +265,8 @@ def _ends(
     tables: Tables, parts: Mapping[str, str], cause: str | None, with_time: Container[tuple[str, int]]
 ) -> Iterator[Event]:
     """Yield the end of each worker; unless a file states its time, it is after the last dated line."""
-    codes = {
-        row["worker"]: (row["source"], row["line"])
-        for row in tables["facts"].filter(pl.col("key") == "exit_code").iter_rows(named=True)
-    }
+    stated_codes = tables["facts"].filter(key="exit_code").select("worker", "source", "line")
+    codes = {worker: (source, line) for worker, source, line in stated_codes.iter_rows()}
     last = _edges(tables, "last_time")
     for life in tables["lifetimes"].iter_rows(named=True):
         worker = life["worker"]

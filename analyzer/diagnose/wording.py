@@ -36,7 +36,7 @@ def ended_on_its_own(life: Mapping[str, Any]) -> bool:
 
 
 def _way_of_ending(life: Mapping[str, Any]) -> str:
-    """Return the key of the words for an end: a running worker may be gone, and no plan may be known."""
+    """Return the key of the phrase for `ended`; `running` and `exited` have one more for doubtful cases."""
     if life["ended"] == "running" and not life.get("sure", True):
         return "goes_on"
     return "exited_unplanned" if life["ended"] == "exited" and not life.get("plan_known") else life["ended"]
@@ -45,8 +45,8 @@ def _way_of_ending(life: Mapping[str, Any]) -> str:
 def end_of(life: Mapping[str, Any], part: str, cause: str | None = None) -> str:
     """Describe how a worker ended.
 
-    For a culprit, `ended with an error` replaces `lost a peer`. How a blamed worker ended follows from the
-    `cause` of the verdict if no file records it, or only that Python reported a fatal error.
+    For a culprit, `ended with an error` replaces `lost a peer`. If no file records how a blamed worker ended,
+    or only Python's fatal error, the phrase is that of the verdict's `cause`.
     """
     text, ended = how_it_ended(life), life["ended"]
     if part == "culprit" and ended == "aborted_by_peer":

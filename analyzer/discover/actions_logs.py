@@ -11,9 +11,9 @@ _NUMBERED = re.compile(r"(?P<folder>(?:.*/)?)\d+_(?P<name>[^/]+)\.txt$")
 
 
 def as_jobs(sources: Sequence[Source]) -> Iterator[Source]:
-    """Yield the sources; of such logs, each job's without its number, and no step whose job has a file.
+    """Yield the sources; logs of GitHub Actions get the worker in their job's name, its number left out.
 
-    The file of a job holds the lines of all its steps. The numbers count jobs and steps, not workers.
+    The number counts jobs. A step's file is skipped if its job has a file, which holds the same lines.
     """
     firsts = (_FIRST_STEP.match(source.name) for source in sources)
     jobs = {first["folder"] + first["job"] for first in firsts if first}

@@ -16,7 +16,7 @@ _MIN_CONTROLS, _MIN_UNDECODED = 0.03, 0.2
 def is_binary(path: Path) -> bool:
     """Return True if beginning, middle and end of a file hold no text; compressed files are not judged.
 
-    Of a damaged log, some part is text.
+    A damaged log still has text in one of them.
     """
     try:
         with path.open("rb") as file:

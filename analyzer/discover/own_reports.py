@@ -1,4 +1,4 @@
-"""Recognizes reports that the tool wrote: beside the logs of a run they are no logs of it."""
+"""Recognizes reports that the tool wrote, so that they are not read as logs of a run."""
 
 import re
 

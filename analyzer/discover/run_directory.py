@@ -55,8 +55,8 @@ def discover(
     """Return the sources of one run in a stable order, with unique names.
 
     `paths` is one directory, one file, or several; several are named relative to their common directory.
-    `readers` of installed packages come before those of the kinds of files. `limits` hold for unpacking
-    archives now and for reading the run later.
+    `readers` of installed packages take precedence over built-in ones. `limits` hold for unpacking archives
+    now and for reading the run later.
     Links that leave the run, unreadable directories and special files become sources with a `skip` reason.
 
     Raises:
@@ -112,7 +112,7 @@ def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
 
 
 def _with_rotated_parts(sources: Sequence[Source]) -> Iterator[Source]:
-    """Yield the sources, rotated parts with the worker of their log; `stdout.1` is one if `stdout` exists."""
+    """Yield the sources; rotated parts, as `stdout.1` beside `stdout`, get the worker of their log."""
     names = {log_of(source.name) for source in sources if log_of(source.name) == _plain(source.name)}
     for source in sources:
         log = log_of(source.name)
@@ -227,7 +227,7 @@ def _source(path: Path, name: str) -> Source:
 
 
 def _is_own_report(path: Path, name: str, kind: Kind) -> bool:
-    """Return True if the tool wrote the file; of those named as logs, only some suffixes are looked into."""
+    """Return True if the tool wrote the file; it is opened only if its kind or suffix may be a report's."""
     may_be = kind is Kind.OTHER or name.lower().endswith((".txt", ".jsonl", ".html", ".htm"))
     return is_own_report(name, _opening_of(path) if may_be else b"")
 

@@ -19,6 +19,8 @@ LONGEST_VALUE = 160
 _NAME = r"[a-z_][a-z0-9_]*"
 _PLACEHOLDER = re.compile(rf"\{{(?P<names>{_NAME}(?:\.{_NAME})?(?:\|{_NAME}\.{_NAME})*)\}}")
 _BY_NUMBER = re.compile(r"\{(?P<one>[a-z']*)\|(?P<many>[a-z']*)\}")
+_CHOICE = re.compile(r"\{[\w'. ]+\|[\w'. |]*\}")
+"""Regex of text in braces that is meant as one of these two."""
 _INTERNAL = re.compile(
     r"\s*\[\[(?:(?:\{\{)?(?:function_)?node [^\]]*|[A-Za-z_][\w/.:-]*)\]\]"
     r"|\{\{(?:function_)?node [^{}]*\}\}\s*|\s*\[Op:\w+\](?: name:(?: \S+)?)?|^Graph execution error:\s*"
@@ -106,6 +108,13 @@ def placeholders(text: str) -> Iterator[tuple[str, str | None]]:
         for name in match["names"].split("|"):
             first, _, column = name.partition(".")
             yield first, column or None
+
+
+def unfilled(text: str) -> Iterator[str]:
+    """Yield what looks like a choice in braces and would stay in the text as it is."""
+    for match in _CHOICE.finditer(text):
+        if not (_PLACEHOLDER.fullmatch(match[0]) or _BY_NUMBER.fullmatch(match[0])):
+            yield match[0]
 
 
 def _as_text(value: object) -> str:

@@ -23,13 +23,13 @@ class Roster(NamedTuple):
     training: Mapping[str, None]
     """The training workers in order, as keys: each is looked up often."""
     leader: str
-    """Empty if unknown."""
+    """The task that leads the cluster: `chief:0` or `worker:0`; empty if unknown."""
     endings: Mapping[str, Row]
     """Worker → what its row of `lifetimes` says of its end."""
     life: Callable[[str], Row]
-    """Returns a worker's whole row of `lifetimes`, of which thousands would take much memory; else empty."""
+    """Function: worker → its row of `lifetimes`, empty if it has none; all rows would take much memory."""
     job: Callable[[], Row]
-    """Returns the summary of the job; only a rule that fires asks for it."""
+    """Function that returns the row of `job`, which only a rule that fires needs."""
     mixed: bool = False
     """Whether a log mixes lines of several workers without naming them."""
 
@@ -53,8 +53,8 @@ def roster_of(tables: Tables) -> Roster:
 def blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return (culprits, suspects); with `blame: subject`, none if the rule holds for all training workers.
 
-    A worker without files need not be among them, nor one whose files do not show how it ended if those of
-    others do. If only one shows its end, and the cause may have affected the others too, it is a suspect.
+    Workers without files, and those whose files do not show how they ended, do not count for that. If only
+    one worker shows its end, and the cause may have affected the others too, it is a suspect.
     """
     seen = {worker for worker in roster.training if _shows_its_end(roster.endings.get(worker, {}))}
     with_files = {worker for worker in roster.training if roster.endings.get(worker, {}).get("seen")}

@@ -194,16 +194,15 @@ def _counted_on(
 ) -> pl.DataFrame:
     """Return the facts with the attempts that a scheduler counts renumbered to those found in the logs.
 
-    The log of one of its attempts may hold several, of which the last counts.
+    If the log of one of the scheduler's attempts holds several, the last of these counts.
     """
     if all(len(counts) < 2 for counts in when.held.values()):
         return placed
     general = identity.filter(pl.col("own_worker").is_null())["source"]
     of_others = original["attempt"].is_not_null() | original["source"].is_in(general.to_list())
     last = [when.last(*place) for place in placed.select("worker", "attempt").iter_rows()]
-    return placed.with_columns(
-        attempt=pl.when(of_others).then(pl.Series(last, dtype=pl.Int64)).otherwise("attempt")
-    )
+    counted = pl.when(of_others).then(pl.Series(last, dtype=pl.Int64)).otherwise("attempt")
+    return placed.with_columns(attempt=counted)
 
 
 def _identity_facts(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.DataFrame:

@@ -65,8 +65,8 @@ def stated_in_tf_configs(
 ) -> dict[str, Claim]:
     """Return TF_CONFIG file with a number but no role in its name → the other task that it states as its own.
 
-    Empty if two files state one task: that is a fault, which the numbers in the names can show. A task
-    that is not `listed` in a cluster does not count, unless it is the evaluator.
+    Empty if two files state one task: the numbers in the names are kept, and show this fault. A task that is
+    not `listed` in a cluster does not count, unless it is the evaluator.
     """
     kind = Kind.TF_CONFIG.value
     named = {each.name: each.worker for each in sources if each.kind == kind and is_numbered(each.name)}

@@ -15,8 +15,8 @@ _NAMED = "exit_code:"
 def with_named_exit_codes(facts: pl.DataFrame, sources: Sequence[NamedSource]) -> pl.DataFrame:
     """Return the facts with each `exit_code:NAME` as the `exit_code` of a worker.
 
-    It is the worker whose logs alone have the name as a file, directory or stream; else the one in the fact,
-    or the only task of the role that the name states. Without any, the fact is left out.
+    That is the only worker with a log whose file, directory or stream has the name, else the worker that the
+    fact already has, else the only task of the role that the name states. Without any, the fact is left out.
     """
     named = pl.col("key").str.starts_with(_NAMED)
     if not facts.select(named.any()).item():

@@ -36,9 +36,9 @@ def by_peers(
     taken: AbstractSet[str],
     remote: RemoteTasks,
 ) -> dict[str, Claim]:
-    """Return log → task for logs of a ring, for the leader's, and for the only one that does not call a task.
+    """Return log → task by a ring of calls, by a leader's lines, or as the only log that does not call it.
 
-    Only the leader's if there are fewer logs than free tasks: one of which all logs tell may have left none.
+    With fewer logs than `free` tasks, only the leader's is found: a task that all call may have left none.
     """
     if len(groups) > len(free) or len(groups) < 2:
         return {}
@@ -55,10 +55,10 @@ def by_peers(
 def _by_ring(
     groups: Sequence[Sequence[str]], free: Sequence[str], taken: AbstractSet[str], remote: RemoteTasks
 ) -> dict[str, str]:
-    """Return log → task for logs that received from a peer in a ring: theirs is the task after that one.
+    """Return log → task for logs that received data in a ring: each receives from the task before its own.
 
-    A status that several tasks passed on shows the ring; all of them must agree with the order of the tasks,
-    of which none may lack a log. The only log that is left is of the task that is left.
+    A status that several tasks passed on shows the ring, which must follow the order of the tasks; each must
+    have a log. If one log and one task remain, they belong together.
     """
     tasks, chains = in_order({*free, *taken}), {group[0]: remote.chains(group) for group in groups}
     after = dict(zip(tasks, [*tasks[1:], *tasks[:1]], strict=True))
@@ -123,9 +123,9 @@ def named_after_hosts(
 def role_by_name(logs: Sequence[str], listed: AbstractSet[str], *, chief: bool = False) -> str:
     """Return the role that a log is named after, as `ps.log` and `eval.log` are; else `worker`.
 
-    A word at the end of a longer name, as in `job-eval.log`, counts if the cluster is known: it lists its
-    parameter servers, and one with a chief may have an evaluator, which no cluster lists. Where it is not,
-    `chief` tells whether another log is that of one.
+    The word may end a longer name, as in `job-eval.log`, only if the cluster is known. In a known cluster, a
+    parameter server must be `listed`; an evaluator, which no cluster lists, needs a chief. In an unknown one,
+    `chief` tells whether another log is that of a chief.
     """
     found = (_ROLE_WORD.search(PurePosixPath(log.rpartition("#")[2]).stem.lower()) for log in logs)
     words = [word for word in found if word]

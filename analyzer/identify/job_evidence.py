@@ -39,7 +39,7 @@ class JobEvidence(NamedTuple):
     began: dict[Process, float]
     """Process whose start is in the logs → time of the first statement about it; infinity if undated."""
     stated: set[Process]
-    """The same for the tasks that the logs list, await or see connect; evaluators are left out."""
+    """Processes that the logs list, await or see connect; evaluators are left out."""
     addresses: set[str]
     evidence: set[str]
     """Reasons to take the group for a whole job: a leader, a first task, addresses of a cluster."""
@@ -83,16 +83,13 @@ def job_evidence(identified: Tables) -> JobEvidence:
     facts = identified["facts"]
     stated = facts.filter(pl.col("key").is_in(_KEYS) & pl.col("worker").is_not_null())
     logs = identified["sources"].filter(pl.col("worker").is_not_null(), kind="log")
-    starting = logs.filter(
-        pl.col("source").is_in(facts.filter(pl.col("key").is_in(STARTS))["source"].to_list())
-    )
+    started = facts.filter(pl.col("key").is_in(STARTS))["source"].to_list()
+    starting = logs.filter(pl.col("source").is_in(started))
     first, last = starting["first_time"].min(), starting["last_time"].max()
     span = (first, last) if isinstance(first, float) and isinstance(last, float) else (inf, -inf)
     starts = stated.filter(pl.col("key").is_in(STARTS))["source"]
-    printed = identified["sources"].filter(
-        pl.col("kind").is_in(_OUTPUT) & pl.col("source").is_in(starts.to_list())
-    )
-    configured = starts.len() > 0 and printed.is_empty()
+    outputs = identified["sources"].filter(pl.col("kind").is_in(_OUTPUT))["source"]
+    configured = starts.len() > 0 and {*outputs}.isdisjoint(starts)
     found = JobEvidence({}, set(), set(), set(), set(), set(), {*logs["worker"]}, configured, span)
     for row in stated.iter_rows(named=True):
         _add_statement(found, row)
@@ -130,8 +127,8 @@ def _attempt(row: Mapping[str, Any]) -> str:
 def are_separate(one: JobEvidence, other: JobEvidence) -> bool:
     """Return True if two groups of files are of different jobs.
 
-    Files that only configure a job belong to the logs beside them, whose addresses may be those of a cluster
-    that the program defines itself.
+    Files that only configure a job belong to the logs beside them, even if these show other addresses: the
+    program may define the cluster itself.
     """
     if one.is_configuration != other.is_configuration:
         return False

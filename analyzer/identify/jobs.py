@@ -71,10 +71,9 @@ def several_jobs(read: Tables, messages: Messages) -> list[str]:
     """Return the places of the jobs in the ingested tables; empty if all files may belong to one job.
 
     Directories side by side, at any depth, are compared with each other, and with all files beside them that
-    are no job of their own; so are files of one directory by what their names have besides the task. Each
-    group is identified as if it were all of the run: a part of a job, as a directory for each worker, host,
-    kind of log or attempt holds, has no leader or lacks tasks that its logs speak of. Nor is a copy of a job
-    another one.
+    are no job of their own; files of one directory are grouped by their names without the task. Each group
+    is identified as if it were the whole run. A part of a job, such as the files of one worker, host, kind of
+    log or attempt, has no leader or lacks tasks that its logs mention. Copies of a job do not count.
     """
     facts, names = read["facts"], dict(read["sources"].select("source", "worker").iter_rows())
     starts, addresses, replication = (
@@ -131,9 +130,9 @@ def _folder_in(place: str, source: str) -> str:
 def _whole_jobs(
     folders: Mapping[str, Sequence[str]], parts: Sequence[str], others: str, run: _Run
 ) -> dict[str, JobEvidence]:
-    """Return name → evidence for each folder, and the `parts` beside them, that may be a whole job.
+    """Return name → evidence for each group of files, a folder or all `parts`, that may be a whole job.
 
-    What may be none counts together, as the only such folder or as `others`.
+    The files of all other groups count as one job, named `others` or, if it is a single group, by its name.
     """
     groups = {**folders, others: parts}
     evidence = {name: run.evidence(own) for name, own in groups.items() if run.may_hold_a_job(own)}

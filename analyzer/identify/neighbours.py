@@ -20,7 +20,7 @@ _OF_A_PROCESS = (Kind.STACKS, Kind.ENVIRONMENT, Kind.TF_CONFIG)
 def logs_on_host(sources: Sequence[NamedSource], stated: Statements) -> dict[str, str]:
     """Return kernel log → log of the worker on the host that its name contains, as `gn-014.dmesg` does.
 
-    Hosts of several workers are left out, and kernel logs whose name has a role: it states the worker.
+    Hosts of several workers are left out, and so are kernel logs whose names state the worker by a role.
     """
     servers: dict[str, set[str]] = {}
     for name, facts in stated.items():

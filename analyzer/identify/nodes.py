@@ -43,9 +43,9 @@ def with_hosts_of_directories(facts: pl.DataFrame, sources: Sequence[NamedSource
 
 
 def _directories_with_kernel_logs(sources: Sequence[NamedSource]) -> Mapping[str, str]:
-    """Return directory → its name for those with logs and the kernel log of a host, and those beside them.
+    """Return directory → its name for the directories that are named after the hosts whose logs they hold.
 
-    One directory alone, or with the number of a task or an attempt, need not be named after a host.
+    They lie side by side, at least one has a kernel log, and none has the number of a task or an attempt.
     """
     kernel = {PurePosixPath(each.name).parent for each in sources if is_kernel_log(each.name)}
     logs = {

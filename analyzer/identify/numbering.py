@@ -147,8 +147,8 @@ def is_refuted(clues: Mapping[str, TaskClues], listed: Iterable[str], spoken: Ab
     """Return True if the logs show that the numbers of their hosts are not task indices.
 
     `clues` maps workers, as the hosts number them, to what their logs show; `spoken` has the tasks that any
-    log names. Two logs that state one task, or one with an index beyond their number, may be a fault of the
-    job; and a task that is spoken of by a host's higher number shows that the hosts are numbered alike.
+    log names. Return False if the logs' own claims may be wrong (two claim one task, or one an index too
+    high), or if a log names a task with a host's high number, so that tasks are numbered like hosts.
     """
     first = {f"worker:{index}" for index in range(len(clues))}
     claimed = [each.claim.worker for each in clues.values() if each.claim]

@@ -31,7 +31,7 @@ class RemoteTasks:
         return named | _awaited([fact for name in sources for fact in self._stated.get(name, ())])
 
     def chains(self, sources: Sequence[str]) -> set[tuple[str, ...]]:
-        """Return the calls within a collective of which the log says that they failed, one after the other.
+        """Return the chains of failed calls within a collective that the log reports, each a tuple of tasks.
 
         Each task of a chain called the one before it, and the log's own task called the last.
         """
@@ -81,9 +81,9 @@ def _lost(text: str, wording: Iterable[re.Pattern[str]]) -> Iterator[str]:
 
 
 def _called(text: str, wording: Iterable[re.Pattern[str]], leads: bool) -> Iterator[str]:
-    """Yield the target that a status names last: its own call; earlier ones come from nested statuses.
+    """Yield the last target in a status, called by the log's own task; earlier ones are of nested statuses.
 
-    The log that `leads` calls its own coordination service, too.
+    The leader's calls of its own coordination service are left out; `leads` tells whether the log is its.
     """
     for pattern in wording:
         for match in [*pattern.finditer(text)][-1:]:
@@ -92,9 +92,9 @@ def _called(text: str, wording: Iterable[re.Pattern[str]], leads: bool) -> Itera
 
 
 def _gone(text: str, wording: Iterable[re.Pattern[str]], ended: Wording) -> Iterator[str]:
-    """Yield the first of the targets that a status names, if its process ended: no log that goes on is its.
+    """Yield the first target in a status if its process had ended: a log that goes on is another task's.
 
-    It is that of the innermost call, whose status other tasks passed on.
+    The first target is that of the innermost call, whose status other tasks passed on.
     """
     targets = sorted((match for pattern in wording for match in pattern.finditer(text)), key=re.Match.start)
     for first, second in islice(pairwise(targets), 1):

@@ -63,8 +63,8 @@ Statements = Mapping[str, Sequence[Statement]]
 def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
     """Return each source with the worker and attempt that its name tells, in table order.
 
-    The number in `node13-dmesg.txt` is a host's if no other file is of such a worker. That in `3_train.txt`
-    is one of a step if several folders have such a file, and none has it with another number.
+    The number in `node13-dmesg.txt` is a host's if no other file names worker 13. The number in `3_train.txt`
+    is a step's if several folders have such a file, and none has it with another number.
     """
     columns = sources.select("source", "kind", "worker", "attempt")
     named = [
@@ -85,9 +85,9 @@ def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
 
 
 def _varying_numbers(logs: Iterable[str]) -> dict[str, str]:
-    """Return log → worker for logs of one folder whose names share the number that was taken for an index.
+    """Return log → worker for logs of one folder that share the number taken for their worker's index.
 
-    If just one other number tells their names apart, it is the index: `train.771.0.out` is one of job 771.
+    Their index is the one other number in which their names differ: 0 in `train.771.0.out`, of job 771.
     """
     found: dict[str, str] = {}
     own = {log: without_date(log.rpartition("/")[2]) for log in logs}

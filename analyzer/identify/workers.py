@@ -2,9 +2,9 @@
 
 The log's content decides: its stated task, device strings in its errors, its server's address. A worker's log
 without any of these gets the next free index of a task that it does not call, await or report as lost. A log
-that several workers wrote without labels gets no worker, but a fact `several_workers`. A kernel log beside
-other logs gets no worker either, nor does a log without signs of training (notes, say) beside one with such
-signs or beside those of named workers, nor one more log than the cluster lists tasks.
+that several workers wrote without labels gets no worker, but a fact `several_workers`. These get no worker
+either: a kernel log beside other logs; a log without signs of training (as notes) beside logs with such signs
+or with a worker in their names; a log for which the cluster has no task left.
 Numbers from 1, as docker compose uses, are shifted to start at 0; beside a role (`worker-1`, `node01`) only
 if the logs contradict the names. A fact `attributed` records how a worker was identified that no name states.
 """
@@ -121,7 +121,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
 
 
 def _recorded(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> dict[str, Claim]:
-    """Return file of a recording → the worker of the output that lies beside it: both are one process."""
+    """Return recording's file → the worker of the output in its directory, which the same process wrote."""
     folder = {each.name: each.name.rpartition("/")[0] for each in sources}
     recordings = {folder[name] for name in folder if name.rpartition("/")[2] == _RECORDING}
     output = {folder[log]: claim for log, claim in claims.items() if folder[log] in recordings}
@@ -148,10 +148,10 @@ def _without_host_numbers(
 ) -> list[NamedSource]:
     """Return the sources without the numbers in logs' names if these are of hosts, as in `node21.log`.
 
-    They are if the logs speak of as many tasks, counted from 0, and of none that has such a number; or if as
-    many logs say that they are the tasks from 0. Half of those tasks, and no other, are enough if the numbers
-    are too high for indices: of most tasks below the highest one, nothing is known. Where a name has nothing
-    but a host's number, one log that rules out the task of its number is enough.
+    They are if the logs mention the tasks 0 to n - 1 for n numbers, and no task with such a number; or if n
+    logs state that they are those tasks. If the numbers are far too high for indices, half of the tasks is
+    enough, or none. Logs named after nothing but a host lose their numbers also if one of them rules out the
+    task with its number.
     """
     logs = {
         each.name: each.worker
@@ -272,7 +272,7 @@ def _connected(stated: Statements) -> set[str]:
 
 
 def _own_number(worker: str, claim: Claim | None) -> Claim:
-    """Return the claim of a worker that keeps its file's number: an equal one of its log, else the number."""
+    """Return the log's claim if it confirms the number in the file's name, else a claim by that number."""
     return claim if claim and claim.worker == worker else Claim(worker, Basis.NUMBER)
 
 
@@ -280,7 +280,7 @@ def _own_number(worker: str, claim: Claim | None) -> Claim:
 def _is_numbered(name: str) -> bool:
     """Return True if the name of a log or stream has a number but no role, or the number of a host.
 
-    Ranks that a launcher prefixes to lines (digits only) are authoritative.
+    A rank that a launcher puts before lines, a stream of digits only, is a task's index, not such a number.
     """
     whole, _, part = name.rpartition("#")
     return (is_numbered(part) and not (whole and part.isdigit())) or host_in(name) is not None
@@ -295,8 +295,8 @@ def _by_claims(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
 def _training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> set[str]:
     """Return the logs that show training: progress, facts of their own, tracebacks or TensorFlow lines.
 
-    Slurm's own lines do not count, nor do facts in the unlabelled lines of a log with labelled lines, and the
-    exceptions that a launcher raises there about the program that it ran.
+    Lines of Slurm do not count. Nor do, in the unlabelled lines of a log with labelled ones, facts and the
+    exceptions that a launcher raises about its program.
     """
     own = pl.col("source").is_in(list(logs))
     labelled = {name.rpartition("#")[0] for name in tables["sources"]["source"]}
@@ -341,7 +341,7 @@ def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Clust
 def _start_together(facts: Sequence[Statement]) -> bool:
     """Return True if a log shows a second process that started before the first one's server.
 
-    A process may print its banner twice; one that follows another prints as many before its server.
+    A process may print several banners before its server; after a restart it prints as many again.
     """
     servers = sorted(fact.line for fact in facts if fact.key == "server_address")
     banners = [bisect_right(servers, fact.line) for fact in facts if fact.key == "process_banner"]

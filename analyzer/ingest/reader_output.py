@@ -77,7 +77,7 @@ class SourceRows:
         self.rows.setdefault(table, []).append(cells)
 
     def hold_in_columns(self, sources: int) -> None:
-        """Convert rows to columns if `sources` such logs have many rows together; absent cells become null.
+        """Convert tables to columns if they are large in `sources` logs like this; absent cells become null.
 
         Columns pickle and convert to a frame about 3x faster than row dicts, and take half the memory.
         """

@@ -74,9 +74,9 @@ class Step(NamedTuple):
 class Action(NamedTuple):
     """What to do with the job: whether to restart it, and who must fix it.
 
-    `unless` is the condition under which the job must not be restarted unchanged, and `ruled_out_by` the
-    signal that shows that it does not hold. `host` is `watch` if a
-    repeated failure makes the host suspect. `checkpoint` is `earlier` if the last one may be damaged.
+    `unless` is the condition under which the job must not be restarted unchanged; the signal `ruled_out_by`
+    shows that it does not hold. `host` is `watch` if a repeated failure makes the host suspect, `checkpoint`
+    is `earlier` if the last one may be damaged.
     """
 
     retry: str = "unknown"

@@ -69,10 +69,7 @@ _NAME = lazy_regex(
     r"(?::\s?(?P<message>.*)|$|(?=\n))",
     re.DOTALL,
 )
-_STATUS = lazy_regex(
-    rf"(?P<message>{_ROOT_ERRORS}\s+\(\d\) (?P<code>[A-Za-z_]+(?: [a-z]+)*):.*)",
-    re.DOTALL,
-)
+_STATUS = lazy_regex(rf"(?P<message>{_ROOT_ERRORS}\s+\(\d\) (?P<code>[A-Za-z_]+(?: [a-z]+)*):.*)", re.DOTALL)
 """Regex for TensorFlow's list of root errors where no exception class precedes it."""
 _CALL = lazy_regex(r"(?:[A-Za-z_]\w*\.)*(?P<type>[A-Za-z_]\w*)\((?P<message>[^\n]*)\)")
 _FRAME = lazy_regex(

@@ -42,10 +42,7 @@ _VALUE = (
     r"|(?P<quote>[\"'])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\\n]){1,4000}+))"
     r"|(?P<bare>[^\s\"'<>\\][^\s\"'<>]{0,500}+))"
 )
-_NAMED = re.compile(
-    rf"(?<!un)(?:{_NAME})(?![a-z]){_TYPE}{_BETWEEN}{_VALUE}",
-    re.IGNORECASE,
-)
+_NAMED = re.compile(rf"(?<!un)(?:{_NAME})(?![a-z]){_TYPE}{_BETWEEN}{_VALUE}", re.IGNORECASE)
 
 _BEFORE = re.compile(r"[\w.\-]{0,80}\Z")
 _SPECIAL_TOKEN = re.compile(
@@ -108,7 +105,7 @@ def find_named(text: str) -> Iterator[SecretSpan]:
 
 
 def _strength(match: re.Match[str]) -> str:
-    """Return the group of the name: strong, weak or short."""
+    """Return the group of the regex that matched the name: `strong`, `weak` or `short`."""
     return next(group for group in ("strong", "weak", "short") if match[group])
 
 

@@ -30,7 +30,7 @@ class PlainText(NamedTuple):
     places: list[tuple[int, int]]
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Return the span in the original of a span in the plain text, which is not empty."""
+        """Return the span in the original text of a non-empty span in the plain text."""
         return self.places[start][0], self.places[end - 1][1]
 
 

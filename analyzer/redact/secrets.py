@@ -89,7 +89,7 @@ class Secrets:
         ]
 
     def _cut_off(self, text: str) -> Iterator[SecretSpan]:
-        """Yield the beginning of a known secret at the end of a text that was shortened."""
+        """Yield the end of a text that was cut within a known secret: the part of the secret that is left."""
         for value in self._known:
             at = text.rfind(value[:_MIN_CUT_CHARS])
             if at >= 0 and len(value) > _MIN_CUT_CHARS and value.startswith(text[at:].rstrip("… ")):

@@ -48,15 +48,14 @@ class Topology:
             for place in places:
                 self._learn(place.kind, text[place.start : place.end])
         words = {name.lower() for name in declared if not _is_clearly_host(name)}
-        self._any = _anywhere(
-            [each for each in self._names if each not in words and self._is_distinctive(each)]
-        )
+        distinctive = [each for each in self._names if each not in words and self._is_distinctive(each)]
+        self._any = _anywhere(distinctive)
         self._as_host = _as_host(words)
         self._learn_run(document)
 
     def _learn(self, kind: str, name: str) -> None:
         """Give a name a pseudonym; the long and short form of a host share one."""
-        owner = _owner(name) if kind == "host" else name.lower()
+        owner = _machine_name(name) if kind == "host" else name.lower()
         if owner not in self._names:
             self._counts[kind] = self._counts.get(kind, 0) + 1
             self._names[owner] = f"{kind}-{self._counts[kind]}"
@@ -151,8 +150,8 @@ def _names_machine(name: str) -> bool:
     return not is_address(name) and bool(re.search(r"[A-Za-z]", name))
 
 
-def _owner(host: str) -> str:
-    """Return the name by which a host is known: up to the first dot, or the whole name if that is generic."""
+def _machine_name(host: str) -> str:
+    """Return a host's name up to the first dot, in small letters; the whole name if that part is generic."""
     short = host.partition(".")[0].lower()
     is_odd = re.search(r"[\d-]", short) and not _GENERIC.fullmatch(short)
     return short if is_odd or "." not in host else host.lower()

@@ -166,7 +166,7 @@ def attempts(diagnosis: Mapping[str, Any]) -> str:
 def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the event that dates the failure: the blamed workers' first non-finite value, last error or end.
 
-    Without blamed workers, it is the first error of any worker; of several suspects, the first of theirs. A
+    Without blamed workers, it is the first error of any worker; with several suspects, their first event. A
     hang is dated after the last step of the blamed workers or, if there was no step, after they last joined
     or started a server.
     """

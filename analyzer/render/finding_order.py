@@ -20,7 +20,7 @@ def fired_findings(diagnosis: Json) -> list[tuple[int, Json]]:
 
 
 def leading_evidence(diagnosis: Json, limit: int) -> list[Json]:
-    """Return at most `limit` pieces of evidence: all of the verdict's finding, one of each other one."""
+    """Return at most `limit` pieces of evidence: all of the verdict's finding, one of any other finding."""
     chosen: list[Json] = []
     for _, finding in fired_findings(diagnosis):
         if finding["role"] in {"cause", "symptom"}:

@@ -36,9 +36,8 @@ def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
         )
     partly = [s["name"] for s in diagnosis["sources"] if s["read"] == "partial"]
     if partly:
-        sentences.append(
-            f"Read only in part: {', '.join(partly[:3])}{' and others' if len(partly) > 3 else ''}."
-        )
+        others = " and others" if len(partly) > 3 else ""
+        sentences.append(f"Read only in part: {', '.join(partly[:3])}{others}.")
     return sentences
 
 
@@ -86,9 +85,8 @@ def against(good: Mapping[str, Any]) -> list[str]:
     for curve in good["curves"]:
         step = f"step {curve['step']:,}" if curve["step"] is not None else "the last common place"
         epoch = f"epoch {curve['epoch']}, " if curve["epoch"] is not None else ""
-        sentences.append(
-            f"{curve['tag']} at {epoch}{step}: {number(curve['here'])}, there {number(curve['there'])}"
-        )
+        values = f"{number(curve['here'])}, there {number(curve['there'])}"
+        sentences.append(f"{curve['tag']} at {epoch}{step}: {values}")
     return sentences
 
 

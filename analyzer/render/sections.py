@@ -54,10 +54,9 @@ def sections(d: Json) -> list[Section]:
 def _against(good: Json | None) -> Iterator[Section]:
     if good:
         differences = phrasing.against(good) or ["No difference in facts, pace and curves."]
-        yield Section(
-            f"Against {one_line(good['run'], 60)}, {phrasing.how_it_went(good)}", "bullets", differences
-        )
-        yield Section(f"Lines that {one_line(good['run'], 60)} does not have", "places", good["lines"])
+        run = one_line(good["run"], 60)
+        yield Section(f"Against {run}, {phrasing.how_it_went(good)}", "bullets", differences)
+        yield Section(f"Lines that {run} does not have", "places", good["lines"])
 
 
 def _alternative(other: Json) -> str:

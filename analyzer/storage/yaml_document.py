@@ -80,7 +80,7 @@ class Document:
     def check(self, schema: Schema, path: Path = ()) -> bool:
         """Return True if the part at `path` is valid by the schema; else add each fault.
 
-        Of a file that could not be parsed, no more is said.
+        A file that could not be parsed gets no further fault.
         """
         if self.faults and not self.data:
             return False

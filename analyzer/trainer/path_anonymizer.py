@@ -27,7 +27,7 @@ class PathAnonymizer:
         home: str = "/workspace",
         environment: str = "/opt/venv",
     ) -> PathAnonymizer:
-        """Return an anonymizer that shows workers' folders as `home`, and Python installations as given."""
+        """Return an anonymizer that replaces workers' folders by `home`, and Pythons by `environment`."""
         paths: dict[str, str] = {}
         for one in interpreters:
             packages = f"{environment}/lib/python{one.minor}/site-packages"

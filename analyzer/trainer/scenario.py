@@ -147,7 +147,7 @@ class Scenario:
     def expected(self) -> dict[str, Any]:
         """Return the expected diagnosis, as `expected.json` stores it; suspects are workers of the job.
 
-        `outside` is the task that follows the last worker, as a recording names one that took its index.
+        `outside` in a scenario stands for the task with the index after the last worker's.
         """
         tasks = {task: task for task in map(self.task, range(self.workers))}
         tasks["guilty"] = self.task(self.guilty)

@@ -58,7 +58,7 @@ def run_task(
             anonymizer = program.anonymizer(workspace)
             for path in _written(workspace, rank.index):
                 path.write_bytes(anonymizer.text(path.read_bytes()))
-    return _leave(workspace, outcome, rank, home)
+    return _write_results(workspace, outcome, rank, home)
 
 
 def _written(workspace: Workspace, index: int) -> list[Path]:
@@ -68,7 +68,7 @@ def _written(workspace: Workspace, index: int) -> list[Path]:
     return [path for path in (workspace.log(index, "out"), *recorded) if path.is_file()]
 
 
-def _leave(workspace: Workspace, outcome: Outcome, rank: Rank, home: Path) -> int:
+def _write_results(workspace: Workspace, outcome: Outcome, rank: Rank, home: Path) -> int:
     """Write the files of a finished task other than its log, and return its exit status."""
     scenario, name = workspace.scenario, workspace.name(rank.index)
     if outcome.witness:

@@ -43,9 +43,8 @@ def status(counts: Mapping[str, int], nights: Sequence[str]) -> GroupStatus:
     tonight, place = nights[-1], {night: number for number, night in enumerate(nights)}
     seen = sorted(counts)
     before = [night for night in seen if night != tonight]
-    state = _state(
-        [place[night] for night in before], place[tonight] if tonight in counts else None, len(nights) - 1
-    )
+    this_night = place[tonight] if tonight in counts else None
+    state = _state([place[night] for night in before], this_night, len(nights) - 1)
     return GroupStatus(
         state=state,
         first=seen[0],

@@ -19,7 +19,7 @@ from analyzer.triage.database.acknowledgements import acknowledgements
 from analyzer.triage.database.history import History, KnownRun, UnreportedRun, as_usage_errors, open_history
 from analyzer.triage.database.listings import is_listed, mark_listed, settle, stored_runs
 from analyzer.triage.dates import DAY_SECONDS, date_of, midnight, night_of
-from analyzer.triage.examine.output_conflicts import enclosing_run, hidden_run
+from analyzer.triage.examine.output_conflicts import enclosing_run, hidden_run, resolved
 from analyzer.triage.examine.run_discovery import FoundRun, UnlistedDirectory, find_runs
 from analyzer.triage.examine.run_task import ExaminedRun, Task
 from analyzer.triage.examine.settled_runs import QUIET_SECONDS, SettledRuns
@@ -275,16 +275,12 @@ def _batches_by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
 
 def _check_output_folder(folder: str, root: str, pattern: str | None) -> None:
     """Raise UsageError if outputs would be written into a run, or would hide runs."""
-    if _normalized(folder) == _normalized(root):
+    if resolved(folder) == resolved(root):
         raise UsageError(f"-o {folder}: is the directory of the runs; name another one")
     if not is_url(root) and not is_url(folder) and (run := enclosing_run(folder, root)):
         raise UsageError(f"-o {folder}: lies inside the run {run}, and nothing is ever written there")
     if run := hidden_run(folder, root, pattern):
         raise UsageError(f"-o {folder}: holds the run {run}, which would be found no more; name another one")
-
-
-def _normalized(place: str) -> str:
-    return place.rstrip("/") if is_url(place) else os.path.realpath(place)
 
 
 def _distinct_roots(roots: Sequence[str]) -> list[str]:

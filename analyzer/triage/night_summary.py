@@ -164,7 +164,7 @@ def summarize_night(
 ) -> NightSummary:
     """Return the summary of one night; the other arguments tell what the history does not hold.
 
-    `found` is None for other nights, whose number of runs is stored.
+    `found` is None except for the night of the call: the history has the number for the others.
     """
     stored = history.rows(select(NIGHTS.c.began, NIGHTS.c.found).where(NIGHTS.c.date == date))[0]
     pack = pack or load_rules()

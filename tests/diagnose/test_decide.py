@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.diagnose.decide import decide
+from analyzer.diagnose.decide import decide, stated_failure
 from analyzer.diagnose.explanations import relate
 from analyzer.diagnose.phrasing import summary
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
@@ -105,3 +105,21 @@ def test_a_worker_that_a_coordinator_replaced_is_not_passed_over(
     served = ("worker-0.log", "worker-1.log", "ps-0.log")
     tables = tables_of({"chief-0.log": STEPS + lost + done, **dict.fromkeys(served, "server up\n")})
     assert summary(decide([], tables), tables) == f"{said}: chief:0 reached the planned end."
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict", "says"),
+    [
+        (["7|FAILED|1:0"], Verdict.FAILED, "The scheduler says that the job failed with exit code 1 (sacct.txt:2)."),
+        (["7|FAILED|1:0", "7|RUNNING|0:0"], Verdict.INCONCLUSIVE, ""),
+        (["7|COMPLETED|0:0"], Verdict.INCONCLUSIVE, ""),
+    ],
+    ids=["failed", "failed, and requeued", "completed"],
+)  # fmt: skip
+def test_the_scheduler_alone_says_that_the_job_failed(
+    tables_of: TablesOf, rows: list[str], verdict: Verdict, says: str
+) -> None:
+    """No log was collected; that the script returned 0 says little of its workers."""
+    tables = tables_of({"sacct.txt": "\n".join(["JobID|State|ExitCode", *rows, ""])})
+    assert decide([], tables).verdict is verdict
+    assert stated_failure(tables["facts"]) == says

@@ -153,7 +153,7 @@ def test_without_a_verdict_each_worker_has_its_last_words(make_run: MakeRun) -> 
         {
             "worker-0.log": "step 1 loss 0.5\nwaiting for the scheduler\nbye\n",
             "worker-1.log": "step 1 loss 0.5\nTraceback (most recent call last):\n  File 'x'\nValueError: odd\n",
-            "worker-2.log": "step 1 loss 0.5\nwaiting for the scheduler\nbye\n",
+            "worker-2.log": "step 1 loss 0.5\nwaiting for the scheduler\nbye\nstep 2 loss 0.4\n",
             "exit_codes.txt": "worker-0 7\nworker-1 7\nworker-2 7\n",
         }
     )
@@ -165,6 +165,10 @@ def test_without_a_verdict_each_worker_has_its_last_words(make_run: MakeRun) -> 
     assert said[0]["says"] == "The last error of worker:1"
     assert "ValueError: odd" in said[0]["excerpt"]
     assert [each["excerpt"] for each in said[1:]] == ["bye", "bye"]
+    assert [each["says"] for each in said[1:]] == [
+        "The last lines of worker:0",
+        "The last notable lines of worker:2",
+    ]
     assert [2, "waiting for the scheduler"] in said[1]["context"]
 
 

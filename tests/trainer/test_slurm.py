@@ -144,6 +144,7 @@ def test_a_requeued_job_runs_again(slurm: SlurmNodes, tmp_path: Path) -> None:
     job.until_training()
     slurm.ask("scontrol", "requeue", job.number)
     slurm.wait(job.number, "PENDING", "REQUEUED")
+    slurm.idle()  # the end of the first batch script would be taken for that of a second that already runs
     logs = [job.run / f"worker-{index}.log" for index in range(3)]
 
     def runs_again() -> bool:

@@ -74,9 +74,8 @@ def configured(
     known = {name: each for one in sharing for name, each in _actions(one).items()}
     found = _from_environment(known | actions)
     if file := _file(given.config, _texts(given, inputs), parser.prog):
-        found = (
-            _from_file(file, parser.prog.split()[0].removeprefix("mwms-"), known | actions, tables) | found
-        )
+        command = parser.prog.split()[0].removeprefix("mwms-")
+        found = _from_file(file, command, known | actions, tables) | found
     settings |= {name: setting for name, setting in found.items() if name in settings}
     settings |= {
         name: Setting(value, _GIVEN) for name in actions if (value := getattr(given, name)) not in (None, [])

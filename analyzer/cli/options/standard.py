@@ -1,4 +1,4 @@
-"""Parsers of the commands, the examples in their help, and the options that all commands have."""
+"""Makes the parsers of commands and subcommands, with examples in their help and the shared options."""
 
 import os
 from argparse import Action, ArgumentParser, HelpFormatter, RawDescriptionHelpFormatter
@@ -78,7 +78,7 @@ def add_command(
     text: str,
     lines: Sequence[str],
 ) -> ArgumentParser:
-    """Add a subcommand with `work` as its `command`; its parser's help shows its examples among `lines`."""
+    """Add the subcommand `name`, which calls `work`; its help has those example `lines` that call it."""
     made: ArgumentParser = commands.add_parser(
         name,
         help=text,

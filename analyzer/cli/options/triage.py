@@ -28,7 +28,7 @@ TABLES = ("owners", "muted")
 
 
 def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Setting]]:
-    """Return the options in effect, with the `TABLES` of the configuration file, and each with its origin.
+    """Return the options in effect, and name → setting with its origin; only a file can give the `TABLES`.
 
     Raises:
         UsageError: the configuration file or a variable is wrong, or ROOT or -o is missing.
@@ -99,10 +99,10 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 
 
 def _positive(given: str) -> int:
-    """Return a whole number above 0.
+    """Parse a whole number above 0.
 
     Raises:
-        ArgumentTypeError: it is none.
+        ArgumentTypeError: the text is anything else.
 
     """
     if not given.isdecimal() or not int(given):

@@ -56,7 +56,7 @@ def run_command(name: str, work: Callable[[], int]) -> int:
 
 @contextmanager
 def interrupted_by_sigterm() -> Iterator[None]:
-    """Take SIGTERM for Ctrl-C, so that a command ends its processes and deletes what is temporary."""
+    """Treat SIGTERM like Ctrl-C in the `with` block: processes are ended, temporary files deleted."""
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield

@@ -62,7 +62,7 @@ def _before_start(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
 def _of_named_process(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
     """Return each line's worker; in a kernel log without a worker, that of the process which the line names.
 
-    A process ID that several workers state says nothing; within containers it differs from the kernel's.
+    A process ID that several workers state is ignored: in containers, it is not the kernel's.
     """
     stated = facts.filter((pl.col("key") == "process_id") & pl.col("worker").is_not_null())
     pairs = dict.fromkeys(stated.select("value", "worker").iter_rows())
@@ -78,10 +78,10 @@ def _of_named_process(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
 
 
 def _of_another_time(found: pl.DataFrame, sources: pl.DataFrame) -> pl.Series:
-    """Return for each line whether it is from a kernel log and not of the time when the run ended.
+    """Return for each line whether a kernel log has it from another time than that of the run's end.
 
-    A kernel log holds weeks, and the kills of other jobs. The run ends between the last lines of its workers:
-    first that of a worker which was killed, then those of its peers.
+    A kernel log covers weeks, with kills in other jobs. The run's end lasts from the first to the last of its
+    workers' last lines: a worker that is killed stops first, its peers later.
     """
     kernel_logs = {name for name in sources["source"] if is_kernel_log(name)}
     own = sources.filter(pl.col("worker").is_not_null() & ~pl.col("source").is_in(kernel_logs))

@@ -17,8 +17,8 @@ from analyzer.tables.builders import frame
 def misdirected_calls(records: pl.DataFrame, facts: pl.DataFrame, messages: Messages) -> pl.DataFrame:
     """Return one row per caller and called task: the first failed call to a port that is not the server's.
 
-    `worker` is the one whose list is wrong, of at least three: the caller if all servers listen on one port
-    and it called another; the called task if all but its own listen on the called port; else null.
+    `worker` is the one whose list of addresses is wrong: the caller if all servers listen on one port and it
+    called another; the called task if all others listen on the called port; else, or with two servers, null.
     """
     servers, words = _servers(facts), pl.lit([*messages.literals("remote_target")], pl.List(pl.String))
     ports = Counter(split_address(address)[1] for address in servers.values())
@@ -43,8 +43,8 @@ def _calls(
 ) -> Iterator[dict[str, Any]]:
     """Yield the failed call of a record whose port is not that of the called task's server.
 
-    Of a status that passed through several tasks, the target next to the address is the called one and the
-    one after that its caller. Up to TensorFlow 2.16, the address stands behind the target.
+    If several tasks passed a status on, the target nearest to the address is the called task, and the next
+    target its caller. Up to TensorFlow 2.16, the address follows the target.
     """
     text = record["text"]
     failed = next(_unreached(text, messages), None)

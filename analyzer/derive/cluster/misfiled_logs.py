@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.cluster.membership import FILES
-from analyzer.model.task_names import attempt_of, is_previous, is_rotated
+from analyzer.model.task_names import Basis, attempt_of, is_previous, is_rotated
 from analyzer.tables.clock_alignment import in_other_zone
 from analyzer.tables.grouping import grouped
 
@@ -35,16 +35,19 @@ def misfiled(
     devices: Mapping[str, str],
     met: AbstractSet[str],
     stepped: AbstractSet[str],
+    sizes: Mapping[str, str],
 ) -> dict[str, dict[str, Any]]:
     """Return worker → the columns `doubted` (what is in doubt) and `doubt` (why), for doubtful logs.
 
-    `devices` has the tasks whose devices logs name as their own, `met` those that another task saw connect,
-    `stepped` those that made training steps, or whose cluster had assembled.
+    `devices` is worker → the task in the device that its log calls its own. `met` are the workers that a peer
+    saw connect, `stepped` those that made training steps, or whose cluster had assembled. `sizes` is worker →
+    the number of workers, or of replicas, that its log states.
     """
     logs = sources.filter(kind="log").select(_OF_LOGS).drop_nulls("worker").to_dicts()
     found = [
         *_of_other_times(logs, rows, met, stepped),
         *_of_other_jobs(logs, rows),
+        *_one_too_many(rows, sizes),
         *_second_logs(logs),
         *_of_other_names(rows, devices),
         *_copies(logs),
@@ -53,7 +56,7 @@ def misfiled(
 
 
 def _copies(logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
-    """Yield the workers of logs that agree in size and, to the fraction of a second, in their times."""
+    """Yield (worker, COPY, reason) for logs of equal size whose times agree to the fraction of a second."""
     alike: dict[tuple[object, ...], dict[str, str]] = defaultdict(dict)
     for log in logs:
         first, last = log["first_time"], log["last_time"]
@@ -66,9 +69,9 @@ def _copies(logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_other_names(rows: Sequence[Row], devices: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the workers whose errors name the device of another worker with a log as their own.
+    """Yield (worker, NAME, reason) for logs that call the device of another worker with a log their own.
 
-    The coordinator of parameter servers places operations on the devices of others.
+    Yields none with parameter servers, whose coordinator places operations on the devices of others.
     """
     logged = {row["worker"] for row in rows if row["logged"]}
     if any(row["role"] == "ps" for row in rows):
@@ -81,7 +84,7 @@ def _of_other_names(rows: Sequence[Row], devices: Mapping[str, str]) -> Iterator
 
 
 def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
-    """Yield the worker that no peer names, though peers name all others, if it ran at another time."""
+    """Yield (worker, JOB, reason) for the only worker that no peer names, if it ran at another time."""
     ran = _times(logs)
     dated = [row["worker"] for row in rows if row["worker"] in ran and row["role"] != "evaluator"]
     unnamed = {row["worker"] for row in rows if row["known_by"] in {None, FILES}}.intersection(dated)
@@ -92,10 +95,24 @@ def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[s
             yield worker, JOB, f"no other log names {worker}, and its log is of another time"
 
 
-def _second_logs(logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
-    """Yield the workers with logs in several directories, of which one is of the others' time and one is not.
+def _one_too_many(rows: Sequence[Row], sizes: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield (worker, JOB, reason) for logs that nothing but their order gives to a worker.
 
-    An earlier attempt, or a part of a rotated log, may be of any time.
+    The others must be of as many workers as they state.
+    """
+    ordered = {
+        row["worker"] for row in rows if row["guessed"] == Basis.ORDER and row["known_by"] in {None, FILES}
+    }
+    others = {row["worker"] for row in rows if row["role"] != "evaluator"} - ordered
+    if len(others) > 1 and {sizes[worker] for worker in others & sizes.keys()} == {str(len(others))}:
+        for worker in sorted(ordered):
+            yield worker, JOB, f"the other logs are of {len(others)} workers, as many as they state"
+
+
+def _second_logs(logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
+    """Yield (worker, JOB, reason) for workers with logs in two directories, of which one is of another time.
+
+    Earlier attempts and parts of rotated logs may be from any time, and are left out.
     """
     dated = [log for log in logs if log["first_time"] is not None]
     for worker, own in grouped((log["worker"], log) for log in dated if _is_whole(log["source"])).items():
@@ -117,18 +134,17 @@ def _meets_another(log: Row, logs: Sequence[Row]) -> bool:
 def _may_meet(one: Row, other: Row) -> bool:
     """Return True if two logs are of about one time, or began together by the clocks of two time zones."""
     gap = max(one["first_time"] - other["last_time"], other["first_time"] - one["last_time"])
-    return gap <= _MIN_GAP_SECONDS or in_other_zone(
-        one["first_time"], other["first_time"], _SAME_START_SECONDS
-    )
+    began_together = in_other_zone(one["first_time"], other["first_time"], _SAME_START_SECONDS)
+    return gap <= _MIN_GAP_SECONDS or began_together
 
 
 def _of_other_times(
     logs: Sequence[Row], rows: Sequence[Row], met: AbstractSet[str], stepped: AbstractSet[str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the workers whose logs are of another time than most; those of all groups if none is the largest.
+    """Yield (worker, JOB, reason) for logs of another time than most; for all if no time has the most logs.
 
-    A worker may end before its peers begin, but not a day before, nor if one of these saw it connect, or both
-    made steps. Logs that began in the same minute by the clocks of two time zones are of one time.
+    A worker may end before its peers begin, unless a day lies between, a peer saw it connect, or both made
+    steps. Logs that began in the same minute by the clocks of two time zones are of one time.
     """
     ran = _times(logs)
     taking_part = {row["worker"] for row in rows if row["role"] != "evaluator"}

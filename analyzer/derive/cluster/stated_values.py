@@ -87,7 +87,7 @@ def _compared_values(facts: pl.DataFrame, workers: pl.DataFrame) -> Iterator[tup
 
 
 def _listed_servers(facts: pl.DataFrame) -> dict[str, str]:
-    """Return worker → whether every cluster stated to it lists its server's port, if this never changed."""
+    """Return worker → `yes` if each cluster that it states lists its server's only port, else `no`."""
     own = facts.filter(pl.col("worker").is_not_null()).select("worker", "value", "key").unique()
     servers: dict[str, list[str]] = grouped(_of_key(own, "server_address"))
     clusters: dict[str, list[str]] = grouped(_of_key(own, "cluster_spec"))
@@ -153,8 +153,8 @@ def _full_batches(facts: pl.DataFrame) -> dict[str, str]:
 def _gpu_places(facts: pl.DataFrame, workers: pl.DataFrame) -> dict[str, str]:
     """Return worker → host and bus IDs of its GPUs.
 
-    The host is that of its address; a local one is the same on every machine, so that a host which the worker
-    states takes its place.
+    The host is that of its address or, if that is local and so equal on every machine, the one that the
+    worker states.
     """
     rows = facts.filter((pl.col("key") == "gpu_bus") & pl.col("worker").is_not_null())
     rows = rows.select("worker", "value").unique().sort("worker", "value")

@@ -30,8 +30,8 @@ def workers(
 ) -> pl.DataFrame:
     """Return one row per task; conflicting cluster statements are settled by majority.
 
-    Beside parameter servers and a chief, a worker trains if it is in `stepped`, the tasks with steps of their
-    own: under a ClusterCoordinator it has none, for it only serves.
+    In a job with parameter servers and a chief, a worker trains only if it is in `stepped`, the tasks with
+    steps of their own: under a ClusterCoordinator, workers only serve.
     """
     stated, specs = _first_facts(facts), cluster_specs(facts)
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
@@ -52,7 +52,10 @@ def workers(
     doubles = _second_servers(stated, known)
     rows = [row | {"same_server": doubles.get(row["worker"])} for row in rows]
     devices = {task: own["own_device"] for task, own in stated.items() if "own_device" in own}
-    doubts = misfiled(sources, rows, devices, _met(facts), stepped | _assembled(facts))
+    sizes = {
+        task: size for task, own in stated.items() if (size := own.get("num_workers") or own.get("replicas"))
+    }
+    doubts = misfiled(sources, rows, devices, _met(facts), stepped | _assembled(facts), sizes)
     return frame(
         "workers",
         [row | _cited(places.get(row["worker"], {}), row) | doubts.get(row["worker"], {}) for row in rows],
@@ -72,7 +75,7 @@ def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) ->
 
 
 def _second_servers(stated: Mapping[str, Mapping[str, str]], known: Mapping[str, str]) -> dict[str, str]:
-    """Return worker that the cluster does not know → the only known one whose server has the same address."""
+    """Return unknown worker → the only worker known to the cluster whose server has the same address."""
     at: dict[str, list[str]] = defaultdict(list)
     for task, own in stated.items():
         host, port = split_address(own.get("server_address", ""))
@@ -123,7 +126,7 @@ def _row(
 
 
 def _majority(specs: Mapping[str, Spec]) -> Spec:
-    """Return the cluster stated by most workers, of equally many by the first; empty if none states one."""
+    """Return the cluster that most workers state, in a tie that of the first; empty if none states one."""
     stated = of_each_spec(specs, lambda spec: json.dumps(spec, sort_keys=True))
     votes = Counter(stated.values())
     return specs[max(sorted(specs, key=order), key=lambda worker: votes[stated[worker]])] if specs else {}
@@ -169,9 +172,7 @@ def _first_facts(facts: pl.DataFrame) -> dict[str, dict[str, str]]:
 
 def _assembled(facts: pl.DataFrame) -> set[str]:
     """Return the workers whose logs count the replicas of a cluster, which then all lived at once."""
-    counted = facts.filter(
-        pl.col("value").str.contains(r"^[1-9]\d*$") & (pl.col("value") != "1"), key="replicas"
-    )
+    counted = facts.filter(pl.col("value").str.contains(r"^(?:[2-9]\d*|1\d+)$"), key="replicas")
     return {*counted["worker"].drop_nulls()}
 
 
@@ -207,10 +208,8 @@ def _cited(places: Mapping[str, dict[str, Any]], row: Mapping[str, Any]) -> dict
 
 def _with_sources(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
     """Return the workers with at least one readable source of these kinds."""
-    left = sources.filter(
-        pl.col("worker").is_not_null() & pl.col("kind").is_in(kinds) & (pl.col("read") != "skipped")
-    )
-    return set(left["worker"].to_list())
+    left = sources.filter(pl.col("kind").is_in(kinds) & (pl.col("read") != "skipped"))
+    return {*left["worker"].drop_nulls()}
 
 
 def _with_known_end(facts: pl.DataFrame) -> set[str]:

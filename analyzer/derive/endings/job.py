@@ -108,12 +108,12 @@ def _progress(training: Sequence[Row]) -> dict[str, Any]:
 
 
 def _assembled(training: Sequence[Row]) -> bool:
-    """Return True if a worker's log shows that all tasks had connected, which no later wait undoes."""
+    """Return True if the log of any worker shows that all tasks had connected."""
     return any(life["assembled"] for life in training)
 
 
 def _hosts(workers: pl.DataFrame) -> int:
-    """Count the machines that the workers name; a pod known by its service alone is one of its own."""
+    """Count the machines that the workers name; a pod known only by its service counts as a machine."""
     service = pl.when(pl.col("address").str.contains(r"\.svc[.:]")).then("address")
     return workers.select(pl.coalesce("host", service)).to_series().drop_nulls().n_unique()
 

@@ -92,9 +92,9 @@ def _nothing_may_follow(raised: Row, life: Life) -> bool:
 
 
 def _was_last(raised: Row, life: Life) -> bool:
-    """Return True if the script logged nothing after an exception that it caught, and left with 0.
+    """Return True if a script that exited with 0 logged nothing after an exception that it had caught.
 
-    Of an exception that a lost peer caused, TensorFlow's own lines below it say no more.
+    If a lost peer caused the exception, lines of TensorFlow itself may follow.
     """
     below = [row for row in life.records if comes_after(row, raised) and row["line"] != raised["line"]]
     of_tensorflow = all(row["kind"] in {"cpp", "traceback"} for row in below)
@@ -276,9 +276,9 @@ def _raises_at_its_end(records: Sequence[Row]) -> bool:
 
 
 def _last_error(records: Sequence[Row]) -> str | None:
-    """Return the message of the last record if the job's own program logged it as an error, else None.
+    """Return the message of the last record if it is an error of the job's own program, else None.
 
-    One that names an exception is an error at any level, but not one that a lost peer causes.
+    That is a record logged as an error, or one that names an exception, other than those of a lost peer.
     """
     last = last_telling(records)
     if last is None or last["kind"] not in {"python", "plain"}:

@@ -222,7 +222,7 @@ def _counts(
 
     Reports printed after the accuser finished do not count, because peers then leave normally; nor do
     earlier reports of an accuser that finished, unless the accused has a log that shows no completion.
-    What was reported before both were started again is of a job that no longer runs.
+    A report from before the last restart of both does not count either.
     """
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
     if accuser and accused and record["attempt"] < accuser["attempts"] <= accused["attempts"]:
@@ -251,11 +251,11 @@ def _was_harmless(record: Row, accuser: Row, last: Row | None) -> bool:
 
 
 def _may_have_left(leader: Row | None, accuser: Row | None, said: Mapping[str, Row]) -> bool:
-    """Return True if a leader that did all that its accuser did may have ended normally.
+    """Return True if a leader may have ended normally: it came as far as its accuser, and neither raised.
 
-    Where neither shows a step, the last lines of their scripts tell (`said`: worker → its record).
-    A worker that loses its leader in training fails; one whose process only lingers after the last step
-    reports the heartbeats that the leader no longer answers, and raises nothing.
+    A worker that loses its leader in training raises. One that lingers after the last step only logs that
+    the leader no longer answers its heartbeats. Where neither shows a step, how far they came is told by
+    the last lines of their scripts (`said`: worker → its record).
     """
     if not leader or not accuser or leader["sure"]:
         return False
@@ -269,7 +269,7 @@ def _may_have_left(leader: Row | None, accuser: Row | None, said: Mapping[str, R
 def _replaced(found: Complaint, accuser: Mapping[str, Any] | None, went_on: float | None) -> bool:
     """Return True if the coordinator of a job with parameter servers went on without a worker.
 
-    It gives the steps of that one to another; a parameter server cannot be replaced.
+    The coordinator gives the steps of a lost worker to another; a parameter server cannot be replaced.
     """
     lives = accuser is not None and accuser["ended"] in {"finished", "unknown", "running"}
     return lives and found.worker.startswith("worker:") and (went_on or 0.0) >= _MIN_SURVIVAL_SECONDS

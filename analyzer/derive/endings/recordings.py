@@ -40,15 +40,15 @@ def with_running_workers(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
 def with_first_end(facts: pl.DataFrame) -> pl.DataFrame:
     """Return the facts, and `ended_first` for the worker whose recorded end precedes all others' clearly.
 
-    Its value is the seconds in between. Of recordings of several attempts the last end counts.
+    Its value is the seconds up to the next end, or to the last event of a recording that goes on. If a worker
+    has recordings of several attempts, the last end counts.
     """
-    ends = facts.filter(pl.col("key") == "recorded_end")
-    if ends.height < 2:
-        return facts
-    recorded = facts.filter(pl.col("key").is_in(["recorded_command", "recorded_end"]))["worker"].n_unique()
-    ends = ends.sort("time").unique("worker", keep="last")
-    first, second = (ends.sort("time").slice(place, 1) for place in (0, 1))
-    if second.is_empty() or ends.height < recorded:
+    ended = pl.col("key") == "recorded_end"
+    recorded = facts.filter(ended | (pl.col("key") == "recorded_command"))["worker"].n_unique()
+    goes_on = (pl.col("key") == "exit_code") & (pl.col("value") == "running") & pl.col("time").is_not_null()
+    ends = facts.filter(ended | goes_on).sort("time").unique("worker", keep="last").sort("time")
+    first, second = (ends.slice(place, 1) for place in (0, 1))
+    if second.is_empty() or ends.height < recorded or first["key"][0] != "recorded_end":
         return facts
     lead = second["time"][0] - first["time"][0]
     seconds = f"{lead:.0f}" if lead >= _CLEARLY_SECONDS else f"{lead:.1f}"
@@ -89,8 +89,8 @@ def with_tasks_run_twice(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataF
 def with_own_files(facts: pl.DataFrame) -> pl.DataFrame:
     """Return the facts, and `own_files` for each worker with input files whose names no other worker opened.
 
-    Its value is the names of up to three of them. There is none unless the files of all recorded workers
-    are known: without them, the same names may be open elsewhere.
+    Its value is the names of up to three of them. The fact needs the files of all recorded workers: one whose
+    files are unknown may have opened the same names.
     """
     opened = facts.filter(pl.col("key") == "reads_file")
     if opened.is_empty():

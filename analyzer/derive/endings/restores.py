@@ -82,10 +82,10 @@ def _compared(
 
 
 def _passed(saves: Sequence[Save], number: int, steps: Sequence[int], resumed: int) -> int:
-    """Return how many saves after the one with this number were made before the step of the restart.
+    """Return how many saves after save `number` were certainly made before the step at which the job resumed.
 
-    Recorders count calls, logs count steps, perhaps not each: the step of a save is estimated too high and
-    that of the restart too low, so that a save counts only if it was surely made before.
+    Recorders count calls; logs count steps, and may skip some. So the step of a save is estimated high, and
+    the step `resumed` low.
     """
     calls = saves[-1].steps
     gap = max((later - earlier for earlier, later in pairwise(steps)), default=1)

@@ -20,8 +20,8 @@ _TELLING = ("awaited_long", "given_up")
 def waited(training: Sequence[Mapping[str, Any]], collected: CollectionTime = NO_TIME) -> float | None:
     """Return the seconds from the last start of a server to the last sign of life; None if undated.
 
-    A worker without a server is still on its way to it with its last line. Where all workers with a log ran
-    until the files were `collected`, the wait lasts until then, if it was long.
+    For a worker that started no server, its last line counts instead. If all workers with a log ran until
+    the files were `collected`, the wait lasts until then, if it was long.
     """
     seen = [life["last_seen"] for life in training if life["last_seen"] is not None]
     begun = [life["last_seen"] if life["served"] is None else life["served"] for life in training]

@@ -42,10 +42,10 @@ def collectives(spans: pl.DataFrame) -> pl.DataFrame:
 
 
 def _numbered_kernels(on_host: pl.DataFrame, kernels: pl.DataFrame) -> pl.DataFrame:
-    """Return NCCL's kernels with the instance keys of the operations that started them, and what never ended.
+    """Return NCCL's kernels with the instance keys of their operations, and operations that never ended.
 
-    A worker's kernels run in the order of its operations; where the numbers of both differ, none gets a key.
-    Workers without kernels are left out, since the time in their operations says nothing.
+    Kernels run in the order of the operations that start them; if their counts differ, none gets a key. Other
+    operations are left out: the time in them says nothing.
     """
     open_calls = on_host.filter(pl.col("end").is_null())
     started = on_host.filter(pl.col("instance").is_not_null()).sort("worker", "start")

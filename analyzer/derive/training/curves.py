@@ -309,9 +309,9 @@ def _workers_at(place: tuple[int, int], values: pl.DataFrame) -> pl.Series:
 
 
 def _first_nonfinite(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> None:
-    """Mark, in place, the local curve that alone was the first with a value that is not finite.
+    """Mark, in place, the only local curve that was the first with a value that is not finite.
 
-    None is if a curve ends before that value, as that of a log that was cut.
+    No curve is marked if another one ends before that value, as in a log that was cut.
     """
     bad = [row for row in group if row["nonfinite"]]
     places = [(row.get("nonfinite_epoch") or 0, row.get("nonfinite_step") or 0) for row in bad]

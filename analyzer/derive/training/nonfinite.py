@@ -1,4 +1,4 @@
-"""Compares when the recorders of the workers first saw a batch or an own loss that is not finite."""
+"""Compares when the workers' recorders first saw a batch, or a loss of the worker, that is not finite."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -47,17 +47,16 @@ def phases(scalars: pl.DataFrame) -> pl.DataFrame:
     for row in rows:
         insort(times.setdefault(row["tag"], []), row["seconds"])
     steps = _step_seconds(rows, medians, timed)
-    return frame(
-        "phases", (row | _compared(row, times[row["tag"]], steps.get(row["worker"])) for row in rows)
-    )
+    compared = (row | _compared(row, times[row["tag"]], steps.get(row["worker"])) for row in rows)
+    return frame("phases", compared)
 
 
 def _step_seconds(
     rows: Sequence[Mapping[str, Any]], medians: pl.DataFrame, timed: pl.DataFrame
 ) -> Mapping[str, float]:
-    """Return worker → seconds of a step: of its parts, of the whole and by the clock, the longest.
+    """Return worker → seconds of a step: the longest of its parts' sum, its stated time and the logs' times.
 
-    The parts count only where the time of the computation is among them: what is left out may be most of it.
+    The sum counts only if it has the time of the computation, which may be most of the step.
     """
     parts: dict[str, float] = {}
     for row in rows:

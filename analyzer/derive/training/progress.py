@@ -100,17 +100,14 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     steps = shown.filter(pl.col("worker").is_not_null() & ~beside)
     last = steps.unique(["worker", "attempt", "from_log"], keep="last", maintain_order=True)
     places = sorted(last.iter_rows(named=True), key=itemgetter("from_log"))
-    return {
-        (row["worker"], row["attempt"]): Place(**{name: row[name] for name in Place._fields})
-        for row in places
-    }
+    return {(row["worker"], row["attempt"]): Place(*map(row.__getitem__, Place._fields)) for row in places}
 
 
 def with_short_plans(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """Return lifetimes with `short_epoch` and `short_plan`: fewer steps per epoch or in all than the others.
 
-    The steps of an epoch are those that bars and `step 3/20` count, or those that the workers state:
-    whichever most have. A plan is a number of epochs, or one of steps without epochs.
+    The steps of an epoch are those in bars and `step 3/20`, or those stated by the workers: whichever more
+    workers have. A plan is a number of epochs, or one of steps without epochs.
     """
     trainers = lifetimes.filter("trains").select("worker", attempt=pl.max_horizontal("attempts", 1))
     stated = facts.filter(key="steps_per_epoch").select("worker", steps=pl.col("value").cast(pl.Int64))
@@ -143,15 +140,14 @@ def _below_others(counts: Mapping[str, int]) -> list[str]:
 
 def _first_steps(rows: pl.DataFrame) -> dict[str, int]:
     """Return worker → `steps` of its first row."""
-    return dict(
-        rows.unique("worker", keep="first", maintain_order=True).select("worker", "steps").iter_rows()
-    )
+    first = rows.unique("worker", keep="first", maintain_order=True)
+    return dict(first.select("worker", "steps").iter_rows())
 
 
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
     """Return the (worker, attempt) pairs with at least one training step, or the losses of two epochs.
 
-    The loss of one epoch may be that of a checkpoint that was restored.
+    The loss of a single epoch may be that of a restored checkpoint.
     """
     if scalars.is_empty():
         return set()

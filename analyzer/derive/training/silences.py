@@ -70,7 +70,7 @@ def _progress_ends(
 
 
 def _until_stopped(quiet: Sequence[_ProgressEnd], stop: float | None) -> Sequence[_ProgressEnd]:
-    """Return the silences until `stop`; as they were if it may be the last progress in another time zone."""
+    """Return the silences extended to `stop`, unless that is the last progress in another time zone."""
     last = max((each.since for each in quiet), default=None)
     pause = max((each.pause for each in quiet), default=0.0)
     if last is None or stop is None or (stop - last) % ZONE_STEP_SECONDS <= max(pause, SHORTEST):
@@ -79,7 +79,7 @@ def _until_stopped(quiet: Sequence[_ProgressEnd], stop: float | None) -> Sequenc
 
 
 def _until_collected(quiet: _ProgressEnd, runs: bool, collected: CollectionTime) -> _ProgressEnd:
-    """Return the silence of a worker that ran until the files were collected, if it was long by then."""
+    """Return a silence, extended to the collection of the files if the worker still ran and it was long."""
     seconds = collected.silence(quiet.since, quiet.pause) if runs else None
     return quiet if seconds is None else quiet._replace(until=max(quiet.until, quiet.since + seconds))
 

@@ -44,9 +44,9 @@ def action_on_job(decision: Decision, findings: Sequence[Finding], tables: Table
 
 
 def _may_have_another_owner(chosen: Finding | None, findings: Sequence[Finding], tables: Tables) -> bool:
-    """Return True if no culprit is known for want of files, and the culprit decides who the owner is.
+    """Return True if a missing file may hide the culprit, and the owner depends on who that is.
 
-    It does where another rule of the cause has another owner: a NaN that began on one worker is its data's.
+    It does if another rule for the same cause names another owner, as for a NaN that began on one worker.
     """
     if chosen is None or chosen.culprits or not tables["job"]["unseen"].item():
         return False

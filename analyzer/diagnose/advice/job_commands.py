@@ -115,7 +115,7 @@ def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[st
 
 
 def _nodes_of_pods(workers: Sequence[str], tables: Tables) -> list[str]:
-    """Return the nodes of the workers' pods from descriptions of pods; in its log, a pod is its own host."""
+    """Return the nodes of the workers' pods, as stated in descriptions of pods; logs name only the pod."""
     pods = tables["sources"].filter(pl.col("kind") == Kind.PODS.value)["source"].to_list()
     placed = (pl.col("key") == "host") & pl.col("source").is_in(pods) & pl.col("worker").is_in(list(workers))
     return tables["facts"].filter(placed)["value"].unique().sort().to_list()

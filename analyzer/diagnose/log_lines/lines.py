@@ -68,7 +68,7 @@ class _FinalLines(NamedTuple):
 def odd_exit(tables: Tables) -> tuple[str, int] | None:
     """Return (worker, exit code) of the one worker whose code stands out; None if there is none.
 
-    It is the only one that is not 0, or the only one that a script gave itself: Python gives 1.
+    It is the only code other than 0, or the only one above 1: Python itself exits with 1.
     """
     codes = dict(tables["lifetimes"].select("worker", "exit_code").drop_nulls().iter_rows())
     bad = [worker for worker, code in codes.items() if code]
@@ -85,7 +85,8 @@ def last_words(tables: Tables) -> list[EvidencePlace]:
     places = {worker: place for place, worker in enumerate(tables["workers"]["worker"])}
     found = _errors(tables["exceptions"])
     silent = places.keys() - {each.worker for each in found}
-    found += _ends(tables["records"].filter(pl.col("worker").is_in(list(silent))))
+    sizes = dict(tables["sources"].select("source", "lines").drop_nulls().iter_rows())
+    found += _ends(tables["records"].filter(pl.col("worker").is_in(list(silent))), sizes)
     templates = [template_of(" ".join(text for _, text in each.lines)) for each in found]
     shared = Counter(templates)
     ranked = sorted(
@@ -106,8 +107,11 @@ def _errors(exceptions: pl.DataFrame) -> list[_FinalLines]:
     ]
 
 
-def _ends(records: pl.DataFrame) -> list[_FinalLines]:
-    """Return the last lines of each worker's latest source; routine lines only if it logged no others."""
+def _ends(records: pl.DataFrame, sizes: Mapping[str, int]) -> list[_FinalLines]:
+    """Return the last lines of each worker's latest source; routine lines only if it logged no others.
+
+    `sizes` has the number of lines of each source.
+    """
     chatter = (pl.col("kind") == "progress") | (pl.col("level").fill_null("") == "I")
     marked = records.with_columns(chatter=chatter)
     shown = marked.filter(~pl.col("chatter") | pl.col("chatter").all().over("worker"))
@@ -118,7 +122,8 @@ def _ends(records: pl.DataFrame) -> list[_FinalLines]:
         *_, final = own = list(records_of_worker)
         lines = [line for record in own for line in numbered(record) if line[1].strip()]
         if lines:
-            what = "The last line" if len(lines) == 1 else "The last lines"
+            below = "#" not in final["source"] and lines[-1][0] < sizes.get(final["source"], 0)
+            what = f"The last {'notable ' if below else ''}{'line' if len(lines) == 1 else 'lines'}"
             words.append(_FinalLines(worker, what, final["source"], tuple(lines[-MAX_LINES:]), final["time"]))
     return words
 

@@ -114,9 +114,9 @@ def deciding_file(found: Sequence[Telling], tables: Tables) -> DecidingFile | No
 
 
 def without_start(tables: Tables) -> list[str]:
-    """Return the workers with a log, unless a log shows a step or the start-up; a pasted excerpt has none.
+    """Return the workers with a log if none shows a step or the start-up, as in a pasted excerpt; else none.
 
-    A log that mwms-recorder kept has its start.
+    Workers that mwms-recorder recorded do not count: their logs have a start.
     """
     recorded = tables["sources"].filter(kind=Kind.RECORDING.value)["worker"].drop_nulls()
     logged = tables["lifetimes"].filter(pl.col("logged") & ~pl.col("worker").is_in(recorded.to_list()))

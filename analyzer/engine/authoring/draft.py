@@ -39,8 +39,8 @@ def draft(
 ) -> str | None:
     """Return a rule file with texts to fill in; None if no line distinguishes a worker.
 
-    `explains` are causes found in the run which the new rule is to explain. The lines are of its `culprits`;
-    where none of these has any, a rule from the lines of another worker blames nobody.
+    `explains` are causes found in the run which the new rule is to explain. The lines are those of the run's
+    `culprits`; if they have none, those of another worker, and the rule blames nobody.
     """
     alarming = pl.col("level").is_in(["W", "E", "F"]) | (pl.col("kind") == "traceback")
     found = _clues(tables, _before_the_end(tables, alarming)) or _clues(tables, _last_plain(tables))

@@ -58,7 +58,7 @@ def rule_text(
 ) -> str:
     """Return the text of the rule file; `fires` and `quiet` are worker → log lines of its two cases.
 
-    `silent` are the culprits of a run of which only another worker has such lines: the rule blames nobody.
+    `silent` are the run's culprits if only another worker has such lines; the rule then blames nobody.
     """
     expected = {"fires": True} if silent else {"fires": True, "culprits": [worker]}
     names = ["said"] if len(lines) == 1 else [f"said_{number + 1}" for number in range(len(lines))]

@@ -195,6 +195,8 @@ def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def _check_placeholders(document: Document, path: Path, rule: Rule, text: str) -> None:
+    for choice in placeholder_texts.unfilled(text):
+        document.fault(path, f"`{choice}` is no choice by number, such as `{{is|are}}`, of one word each")
     for name, column in placeholder_texts.placeholders(text):
         if name in {"subject", "everywhere", "others", "unfinished", "victims"} and column is None:
             continue

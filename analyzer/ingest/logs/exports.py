@@ -52,9 +52,7 @@ _TIMED = lazy_regex(rb'"(?:@?timestamp|_?time|ts|date|datetime|asctime|created)"
 _LIST_KEYS = ("events", "entries", "data")
 _SEPARATORS = (b",", b";", b"\t")
 _CSV_COLUMNS = {
-    "message": (
-        "@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content",
-    ),
+    "message": ("@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content"),
     "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]",
         "_messagetime"),
     "logStreamName": (
@@ -148,11 +146,9 @@ def _array(path: Path) -> Export:
     if path.stat().st_size > MAX_BYTES:
         return Export(skip=f"one JSON array of more than {MAX_BYTES} bytes; export an entry a line")
     found, numbers = _entries(path)
-    return (
-        _oldest_first(found, numbers)
-        if found
-        else Export(damage="a JSON array that is broken, read as lines")
-    )
+    if not found:
+        return Export(damage="a JSON array that is broken, read as lines")
+    return _oldest_first(found, numbers)
 
 
 def _reversed_lines(path: Path) -> Export:
@@ -283,9 +279,8 @@ def _oldest_first(entries: Sequence[Entry], numbers: Sequence[int] = ()) -> Expo
     """Return the entries in the order of time; `numbers` has the line where each begins, if known."""
     order = _order_by_time(entries)
     known = len({*numbers}) == len(entries)
-    return Export(
-        [json.dumps(entries[at]) for at in order], numbers=[numbers[at] for at in order] if known else ()
-    )
+    begins = [numbers[at] for at in order] if known else ()
+    return Export([json.dumps(entries[at]) for at in order], numbers=begins)
 
 
 def _order_by_time(entries: Sequence[Entry]) -> Sequence[int]:

@@ -83,7 +83,7 @@ def _line_of_cut_entry(end: LogSlice) -> int | None:
 def _add_cut_end(outputs: Iterable[SourceRows], end: LogSlice) -> None:
     """Add a fact `ends_within_line` for each worker of a log that stops in its last line.
 
-    The state of a progress bar has no end, and dots that count are no words.
+    Progress bars and rows of dots do not count: programs print them without a line end.
     """
     last = end.data[-MAX_LINE_CHARS:].rpartition(b"\n")[2]
     number = end.line + end.data.count(b"\n")

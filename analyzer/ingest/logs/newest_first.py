@@ -38,7 +38,7 @@ def _falls(times: Sequence[float], least: int) -> bool:
 
 
 def _may_fall(data: bytes) -> bool:
-    """Return False as soon as so many times have risen that the rest cannot make up for them."""
+    """Return False if so many times are later than the line above that the log cannot be newest first."""
     lines = data.decode("utf-8", "replace").split("\n")
     rises, latest = 0, None
     for time in map(_time, lines):

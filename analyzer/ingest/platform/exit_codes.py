@@ -54,7 +54,7 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
 
 
 def _read_containers(output: SourceRows, lines: Sequence[str]) -> None:
-    """Read a table of `docker ps`, with container names in the last column, or `docker compose` (first)."""
+    """Read a table of `docker ps` (names in the last column) or `docker compose ps` (in the first)."""
     column = 0 if lines[0].startswith("NAME") else -1
     for number, line in enumerate(lines[1:], 2):
         if row := _CONTAINER.match(line):

@@ -53,7 +53,7 @@ _JSON = re.compile(r"\.json(\.\w+)?$", re.IGNORECASE)
 def task_by_labels(labels: Mapping[str, str]) -> str | None:
     """Return the task that a pod's labels or annotations state; None if they state no index.
 
-    A JobSet has several jobs, or one of several pods, so that one of its two indexes is 0.
+    A JobSet has several jobs of one pod, or one job of several pods: one of its two indexes is 0.
     """
     role = next((labels[key].lower() for key in _ROLES if key in labels), "worker")
     stated = next((labels[key] for key in _INDEXES if key in labels), "")
@@ -67,7 +67,7 @@ class _Labels:
     def __init__(self) -> None:
         self._labels: dict[str, str] = {}
         self.worker: str | None = None
-        """The task that they state, once the pod's name has been read; other names are those of its parts."""
+        """The task that they state, set when the pod's name is read: later names are those of its parts."""
 
     def read_line(self, line: str, named: re.Match[str] | None) -> bool:
         """Read one line; return True if it is the pod's name, and the labels state its task."""

@@ -171,7 +171,7 @@ class _Reader:
         self.spans += [Span("compute", "", start, end, "", name) for start, end in union(work, _MAX_GAP_NS)]
 
     def _read_line(self, part: Field, names: _PlaneNames, plane: str, work: list[tuple[int, int]]) -> int:
-        """Read the spans of one line, add its computing intervals to `work`, and count its events."""
+        """Read the spans of one line, add its computing intervals to `work`, and return its event count."""
         line = self._parse(RawLine, part)
         if line is None:
             return 0

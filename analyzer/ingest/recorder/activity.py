@@ -53,10 +53,10 @@ def _losses(before: Event, event: Event) -> Iterator[tuple[str, float]]:
 
 
 def _phases(before: Event, event: Event) -> Iterator[tuple[str, float]]:
-    """Yield the percentages of time that each training process spent in each phase since the last sample.
+    """Yield (tag, percentage of the time since the last sample) for each phase of each training process.
 
-    Also `generator`, while `tf.data` ran a Python generator in another thread, `sending` and `unread`, 100
-    while its queue is full, at looks once a second, and `training_cpu`, 100 per processor in use.
+    Other tags are `generator` (`tf.data` ran a Python generator in another thread), `sending` and `unread`
+    (the TCP queue was full, by a look a second) and `training_cpu` (100 per processor in use).
     """
     passed = float(event["monotonic"]) - float(before.get("monotonic", event["monotonic"]))
     earlier = {each["pid"]: each for each in before.get("progress", ())}

@@ -24,10 +24,8 @@ class OutcomeReader(EventReader):
         self._before = event.get("cgroup", {})
 
     def _read_signal(self, number: int, event: Event) -> None:
-        sender = event.get("sender", {})
-        who = (
-            "the kernel" if event.get("from_kernel") else sender.get("command") or "a process that had ended"
-        )
+        sender = event.get("sender", {}).get("command") or "a process that had ended"
+        who = "the kernel" if event.get("from_kernel") else sender
         self._add_fact(number, "signal_received", f"{event['signal']['name']} from {who}", event)
 
     def _read_stall(self, number: int, event: Event) -> None:

@@ -187,9 +187,8 @@ class ForkPool:
         return self._outputs.pop(source.name)
 
     def _all_alive(self) -> bool:
-        return child_is_running(self._first_reader) and all(
-            map(is_running, filter(None, self._other_readers))
-        )
+        others = filter(None, self._other_readers)
+        return child_is_running(self._first_reader) and all(map(is_running, others))
 
     def _accept(self, result: _Result) -> None:
         """Note a result; once all parts of a log are scanned, hand out the task that combines them."""
@@ -274,10 +273,9 @@ class ForkPool:
 
         if task.part < 0:
             return {log.name: self._read(log, scan) for log in group}
+        part = self._parts[task.group][task.part]
         try:
-            return scan_part(
-                group[0], self._parts[task.group][task.part], scanner, sampling, budget, progress
-            )
+            return scan_part(group[0], part, scanner, sampling, budget, progress)
         except OSError as error:
             return error
 

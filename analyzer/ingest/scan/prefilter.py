@@ -18,9 +18,7 @@ from analyzer.storage.disk_cache import cached
 
 ALARMS: Mapping[str, tuple[str, ...]] = {
     "a warning of TensorFlow": (": W ", r"W[01]\d{3} \d\d:\d\d:\d"),
-    "an error of TensorFlow": (
-        ": E ", ": F ", r"E[01]\d{3} \d\d:\d\d:\d", r"F[01]\d{3} \d\d:\d\d:\d",
-    ),
+    "an error of TensorFlow": (": E ", ": F ", r"E[01]\d{3} \d\d:\d\d:\d", r"F[01]\d{3} \d\d:\d\d:\d"),
     "WARNING": (r"\bWARN(?:ING)?\b",),
     "ERROR": (r"\b(?:ERROR|EXCEPTION|CRITICAL|FATAL)\b",),
     "a traceback": (r"Traceback \(most recent call last\)|Fatal Python error: ",),

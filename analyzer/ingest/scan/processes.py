@@ -20,11 +20,8 @@ def can_fork() -> bool:
     A process with threads must not: a lock that another thread holds is never released in the copy.
     """
     with suppress(OSError, AttributeError):
-        return (
-            hasattr(os, "memfd_create")
-            and core_count() > 1
-            and len(list(Path("/proc/self/task").iterdir())) == 1
-        )
+        threads = [*Path("/proc/self/task").iterdir()]
+        return hasattr(os, "memfd_create") and core_count() > 1 and len(threads) == 1
     return False
 
 

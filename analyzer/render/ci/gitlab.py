@@ -40,10 +40,8 @@ def _issue(d: Json, finding: Json) -> Json:
 def _unexplained(d: Json) -> Json:
     """Return the issue of a verdict that no rule explains, at the most telling or last line of a worker."""
     lines = [*(told["line"] for told in d.get("telling_lines", ())), *d["last_words"]]
-    places = [line for line in lines if line["source"] is not None]
-    return _entry(
-        d, "unexplained", d["summary"] or "unknown", _OF_VERDICT[d["verdict"]], places[0] if places else None
-    )
+    place = next((line for line in lines if line["source"] is not None), None)
+    return _entry(d, "unexplained", d["summary"] or "unknown", _OF_VERDICT[d["verdict"]], place)
 
 
 def _entry(d: Json, rule: str, text: str, severity: str, place: Json | None) -> Json:

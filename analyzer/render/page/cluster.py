@@ -47,7 +47,7 @@ def _workers(stated: Sequence[Json]) -> list[str]:
 def _row(worker: str, columns: Sequence[Json], usual: Sequence[str | None]) -> dict[str, Any]:
     """Return a worker's value of each fact; a value is `odd` if it differs from the usual one.
 
-    Of the task that a worker claims, the usual value is its own name.
+    For the fact `claims`, the task that a worker says it is, the usual value is the worker's own name.
     """
     values = [
         (f["values"].get(worker), worker if f["key"] == "claims" else common)

@@ -27,8 +27,8 @@ class Line(NamedTuple):
 def claims(diagnosis: Json, anchors: Mapping[int, str]) -> list[dict[str, Any]]:
     """Return the fired findings, that of the verdict first, with evidence numbered in that order.
 
-    `leads` is True for findings that are shown unfolded. A place that an earlier finding quotes has no lines,
-    but as `quoted` the number of the evidence that has them.
+    `leads` is True for findings that are shown unfolded. A place that an earlier finding quotes has no lines;
+    its `quoted` is the number of the evidence that has them.
     """
     made: list[dict[str, Any]] = []
     quoted: dict[tuple[Any, ...], int] = {}

@@ -114,7 +114,7 @@ def undrawn(diagnosis: Json) -> list[str]:
 
 
 def _tags_by_epoch(diagnosis: Json) -> set[str]:
-    """Return the tags of which every curve has one value per epoch and no steps."""
+    """Return the tags whose curves all have one value per epoch and no steps."""
     curves = [curve for worker in diagnosis["workers"] for curve in worker["curves"] if curve["points"]]
     by_step = {curve["tag"] for curve in curves if curve.get("axis") != "epoch"}
     return {curve["tag"] for curve in curves} - by_step
@@ -133,9 +133,8 @@ def _rank(tag: str) -> tuple[int, str]:
 
 
 def _series(worker: Json, curve: Json) -> Series:
-    points = tuple(
-        (step, _finite(value), str(value)) for step, value, _ in sorted(curve["points"], key=lambda p: p[0])
-    )
+    in_order = sorted(curve["points"], key=lambda p: p[0])
+    points = tuple((step, _finite(value), str(value)) for step, value, _ in in_order)
     exploded = curve.get("exploded_at")
     return Series(
         worker["id"], worker["part"], curve["scope"], points, curve["kept"], curve["total"], exploded=exploded
@@ -202,9 +201,8 @@ def _drawn(one: Series, x: Scale, y: Scale, look: int) -> Series:
     few = len(one.points) <= 40
     dots = tuple(p for run in runs if len(run) == 1 or few for p in run)
     end = next((run[-1][1] for run in reversed(runs) if run), None)
-    return one._replace(
-        lines=lines, dots=dots, odd=tuple(odd[:: len(odd) // _MAX_ODD + 1]), look=look % 5, label_y=end
-    )
+    few_odd = tuple(odd[:: len(odd) // _MAX_ODD + 1])
+    return one._replace(lines=lines, dots=dots, odd=few_odd, look=look % 5, label_y=end)
 
 
 def _labelled(made: Sequence[Series]) -> list[Series]:

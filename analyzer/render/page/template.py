@@ -41,14 +41,14 @@ def fill(
 
 
 @cache
-def _environment(kept: Path | None) -> Environment:
-    """Return the environment whose compiled templates are stored in a directory that exists, or nowhere."""
+def _environment(cache: Path | None) -> Environment:
+    """Return Jinja's environment; it stores compiled templates in the directory `cache`, if there is one."""
     environment = Environment(
         loader=FileSystemLoader(resource("reports", "templates")),
         autoescape=True,
         finalize=lambda value: value if isinstance(value, Markup) else visible(str(value)),
         undefined=StrictUndefined,
-        bytecode_cache=FileSystemBytecodeCache(str(kept)) if kept else None,
+        bytecode_cache=FileSystemBytecodeCache(str(cache)) if cache else None,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -83,9 +83,8 @@ def with_code(text: str) -> Markup:
     pieces = visible(text).split("`")
     if len(pieces) % 2 == 0:
         return escape(visible(text))
-    return Markup().join(
-        Markup("<code>{}</code>").format(piece) if n % 2 else piece for n, piece in enumerate(pieces)
-    )
+    parts = (Markup("<code>{}</code>").format(piece) if n % 2 else piece for n, piece in enumerate(pieces))
+    return Markup().join(parts)
 
 
 def unbroken_options(command: str) -> Markup:

@@ -67,7 +67,7 @@ def chart(diagnosis: Json) -> dict[str, Any] | None:
 
     Each of the `lanes` is a worker, with `life`, `steps` and `silence` as (start, end) on the x axis.
     A mark is `shown` if its number fits, and `dated` if its event has a time.
-    A worker of whose events none has a time has no marks.
+    A worker without dated events has no marks.
     """
     timeline = diagnosis["timeline"]
     dated = [e["time"] for e in timeline if e["time"] is not None]

@@ -72,7 +72,7 @@ class Fault:
         """Act right after a worker's process was started."""
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:
-        """Act on a worker's last step; called at every poll for each started worker."""
+        """Act on the latest step of a worker; called at every poll for each started worker."""
 
     def observe(self, workers: WorkerProcesses) -> None:
         """Collect evidence from the running workers; called at every poll."""

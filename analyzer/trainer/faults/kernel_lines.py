@@ -26,7 +26,7 @@ class KernelLines(SendSignal):
     """Send SIGABRT at the step and leave `lines`, as the driver printed them elsewhere, in `kernel.log`.
 
     `{bus}` and `{pid}` in the lines become the PCI address of the GPU and the process of the worker.
-    A hardware error cannot be made; only what the kernel and the process leave can.
+    A hardware error cannot be caused, so what kernel and process leave of one is imitated.
     """
 
     signal: str = "ABRT"

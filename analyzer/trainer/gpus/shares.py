@@ -52,8 +52,8 @@ class GpuShares:
     def environment(self, index: int) -> dict[str, str]:
         """Return `CUDA_VISIBLE_DEVICES` with a worker's GPUs; empty if the machine has none.
 
-        On shared GPUs, each worker takes memory as it needs it, and NCCL believes it on a host of its own,
-        since it refuses two ranks on one GPU of a host.
+        On shared GPUs, TensorFlow allocates memory as needed, and each worker gets another `NCCL_HOSTID`, as
+        NCCL refuses two ranks on one GPU of a host.
         """
         own = self.devices[index * self.each : (index + 1) * self.each]
         sharing = {"NCCL_HOSTID": f"worker-{index}", "TF_FORCE_GPU_ALLOW_GROWTH": "true"}

@@ -71,7 +71,7 @@ class Interpreter:
     def require_import(self) -> None:
         """Import TensorFlow once, which takes seconds; raise InterpreterError if that fails.
 
-        An installation that lacks a library breaks every job before its fault, with a label that is not true.
+        If a library is missing, every job fails before its fault, and would be stored with a wrong cause.
         """
         command = [str(self.path), "-c", "import tensorflow"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - as in `ask`

@@ -104,14 +104,14 @@ def _outcome(monitor: JobMonitor, capture: GpuCapture, *, stalled: bool) -> Outc
         tf_config={index: config for index, config in configs.items() if config is not None},
         output=monitor.chunks,
         witness=witness,
-        left=_left(monitor, capture),
+        left=_additional_files(monitor, capture),
         disks=_disks(workspace, monitor.logs) if "disks" in wanted else {},
         stacks=_stacks(workspace, alive) if "stacks" in wanted else {},
     )
 
 
-def _left(monitor: JobMonitor, capture: GpuCapture) -> dict[str, bytes]:
-    """Return additional files by name; recordings are read before a stalled job is ended."""
+def _additional_files(monitor: JobMonitor, capture: GpuCapture) -> dict[str, bytes]:
+    """Return name → content of additional files; recordings are read before a stalled job is ended."""
     out = monitor.launcher.workspace.recordings
     return recordings(out) if out else {**capture.reports(), **monitor.launcher.fault.leaves()}
 

@@ -48,7 +48,7 @@ class Process(Protocol):
 class Life:
     """One process of a worker, with its start and end as monotonic times (end 0 while it runs).
 
-    The start is taken before the process is made: a limit on its time is never seen to end it too early.
+    The start is noted before the process exists, so that a time limit never seems to end it too early.
     """
 
     index: int

@@ -73,7 +73,7 @@ class ReferenceProgram:
         return env
 
     def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
-        """Return an anonymizer that shows workers' folders and Pythons as paths of a container."""
+        """Return an anonymizer that replaces workers' folders and Pythons by paths of a container."""
         return PathAnonymizer.of(workspace, [*self.interpreters.values()])
 
 
@@ -110,7 +110,7 @@ class UserProgram:
         }
 
     def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
-        """Return an anonymizer that shows the workers' folders as the user's directory."""
+        """Return an anonymizer that replaces paths of workers' folders by those of the copied directory."""
         count = workspace.scenario.workers
         return PathAnonymizer({str(workspace.folder(index)): str(self.directory) for index in range(count)})
 

@@ -95,7 +95,7 @@ class WorkloadProgram:
         return self.reference.environment(index, scenario)
 
     def anonymizer(self, workspace: Workspace) -> PathAnonymizer:
-        """Return an anonymizer that shows paths of this machine as those of the workload's author."""
+        """Return an anonymizer that replaces paths of this machine by those in `workload.yaml`."""
         interpreters = [*self.reference.interpreters.values()]
         return PathAnonymizer.of(workspace, interpreters, self.workload.home, self.workload.environment)
 

@@ -27,7 +27,7 @@ class FileReads:
     read: set[Path] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
-        """Stop watching when nothing refers to this any more: a user has 128 instances of inotify."""
+        """Let the garbage collector close the inotify instance, of which a user may have 128."""
         self._closing = weakref.finalize(self, os.close, self.descriptor)
 
     def watch(self, path: Path) -> None:

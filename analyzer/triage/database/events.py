@@ -39,7 +39,7 @@ def undelivered(history: History, channel: str, since: str) -> list[dict[str, An
 
 
 def has_deliveries(history: History, channel: str) -> bool:
-    """Return True if an event was ever sent to a channel, or tried to."""
+    """Return True if sending an event to a channel was ever tried."""
     return bool(history.rows(sa.select(DELIVERIES.c.event).where(DELIVERIES.c.channel == channel).limit(1)))
 
 

@@ -246,7 +246,7 @@ def _store_run(
 
 
 def _is_below(connection: sa.Connection, place: str) -> sa.ColumnElement[bool]:
-    """Return the condition for runs below `place`, which are parts of a run found before the rest arrived."""
+    """Return the condition for runs stored below `place`: parts of a run that had not arrived completely."""
     below = place.rstrip("/") + "/"
     ordered = RUNS.c.place.collate("C") if connection.dialect.name == "postgresql" else RUNS.c.place
     return sa.and_(RUNS.c.latest, ordered > below, ordered < below[:-1] + chr(ord("/") + 1))
@@ -329,7 +329,7 @@ def _advisory_lock(engine: sa.Engine, policy: WaitPolicy) -> Iterator[None]:
 
 
 def _configure_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    """Enable foreign keys, and leave transactions to SQLAlchemy: the driver's exclude CREATE TABLE."""
+    """Enable foreign keys; turn off the driver's own transactions, which do not cover CREATE TABLE."""
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")

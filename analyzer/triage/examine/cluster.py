@@ -53,9 +53,8 @@ class DaskExaminer:
             late = [each for each, (_, begun) in running.items() if monotonic() - begun > self.timeout]
             for future in late:
                 future.cancel(force=True)
-                yield broken(
-                    running.pop(future)[0], f"it took longer than {self.timeout:g} s", transient=True
-                )
+                problem = f"it took longer than {self.timeout:g} s"
+                yield broken(running.pop(future)[0], problem, transient=True)
 
     def _finished(self, running: list[Any]) -> list[Any]:
         try:

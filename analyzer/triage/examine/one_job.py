@@ -40,7 +40,7 @@ class _Statements(NamedTuple):
         return max(len(self.tasks), len(self.servers)) == 1
 
     def shares_cluster(self, other: "_Statements") -> bool:
-        """Return True if an address in one's cluster is in the other's cluster, or is that of its server."""
+        """Return True if an address in the cluster of one is in the other's cluster, or of its server."""
         return bool(self.cluster & (other.cluster | other.servers) or self.servers & other.cluster)
 
 

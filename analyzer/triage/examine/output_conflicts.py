@@ -29,7 +29,7 @@ def hidden_run(folder: str, root: str, pattern: str | None = None) -> str | None
 
     In an object store, a directory that has outputs already is not listed again.
     """
-    place, base = _absolute(folder), _absolute(root)
+    place, base = resolved(folder), resolved(root)
     if not _lies_in(place, base):
         return None
     storage = storage_for(base)
@@ -43,7 +43,8 @@ def hidden_run(folder: str, root: str, pattern: str | None = None) -> str | None
     return next((printable_place(each) for each in found if _has_files(storage, each)), None)
 
 
-def _absolute(place: str) -> str:
+def resolved(place: str) -> str:
+    """Return a path with links resolved; a URL without slashes at its end."""
     return place.rstrip("/") if is_url(place) else os.path.realpath(place)
 
 

@@ -18,7 +18,7 @@ def is_output_folder(listing: Listing) -> bool:
 def without_outputs(listing: Listing) -> Listing:
     """Return the listing of an output directory without its own files and pages; any other one as it is.
 
-    No file directly in an output directory is of a run: a log there is that of the calls.
+    Files directly in an output directory are of no run: a log there is that of mwms-triage itself.
     """
     if not is_output_folder(listing):
         return listing

@@ -55,7 +55,7 @@ class LocalStorage:
             return file.read(size)
 
     def settled(self, _place: str) -> list[StoredRun]:
-        """Return no run, since listing a local directory costs little."""
+        """Return the stored runs that need not be listed again: none, as local listing costs little."""
         return []
 
 

@@ -54,7 +54,7 @@ class Publication(NamedTuple):
 def publish(outputs: Outputs, history: History, call: Publication, touched: Iterable[str]) -> None:
     """Write the outputs of a call and the pages of the `touched` nights; remove pages without a night.
 
-    Nights without a page, as those of another machine on the same history, get one, too. The index page is
+    Nights that lack a page get one: another machine may have added them to the history. The index page is
     written last, because it links to the others. If no run is new or changed, it shows the last night with
     runs.
     """

@@ -117,7 +117,7 @@ class Ticker:
             words[GENERATOR_LOOKS] += any(map(runs_generator, frames.values()))
 
     def phase(self, frame: FrameType | None) -> int:
-        """Return the phase of a thread with this innermost frame: that of its outermost known frame."""
+        """Return a thread's phase, that of the outermost known frame; `frame` is its innermost."""
         phase = OTHER
         while frame:
             phase = self.phases.get(id(frame.f_code), phase)

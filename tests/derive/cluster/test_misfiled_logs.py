@@ -9,6 +9,7 @@ import pytest
 
 from analyzer.derive.cluster.membership import FILES, SERVICE
 from analyzer.derive.cluster.misfiled_logs import misfiled
+from analyzer.model.task_names import Basis
 
 
 def log(worker: str, first: float, last: float, size: int = 900) -> dict[str, Any]:
@@ -26,15 +27,14 @@ def doubted(logs: list[dict[str, Any]], **columns: Any) -> dict[str, str]:
             "logged": True,
             "shares_claim": False,
             "known_by": SERVICE,
+            "guessed": None,
         }
         for each in logs
     ]
-    devices, *seen = (columns.pop(key, {}) for key in ("devices", "met", "stepped"))
+    devices, met, stepped, sizes = (columns.pop(key, {}) for key in ("devices", "met", "stepped", "sizes"))
     rows[-1] |= columns
-    return {
-        worker: row["doubted"]
-        for worker, row in misfiled(pl.DataFrame(logs), rows, devices, *map(set, seen)).items()
-    }
+    found = misfiled(pl.DataFrame(logs), rows, devices, {*met}, {*stepped}, sizes)
+    return {worker: row["doubted"] for worker, row in found.items()}
 
 
 def test_two_workers_with_one_file() -> None:
@@ -63,6 +63,17 @@ def test_a_log_that_lies_beside_those_of_another_job() -> None:
     assert doubted([*peers, old]) == {}
     assert doubted([*peers, late], known_by=FILES) == {}
     assert doubted([*peers, old], known_by=None, role="evaluator") == {}
+
+
+def test_a_log_beside_as_many_workers_as_these_state() -> None:
+    """Nothing but the order of the files makes it a worker; devices, which replicas count, may be more."""
+    logs = [log(f"worker:{index}", 10.1 + index, 99.0 + index) for index in range(3)]
+    extra: dict[str, Any] = {"known_by": FILES, "guessed": Basis.ORDER}
+    assert doubted(logs, sizes={"worker:0": "2", "worker:2": "3"}, **extra) == {"worker:2": "job"}
+    assert doubted(logs, sizes={"worker:0": "3"}, **extra) == {}
+    assert doubted(logs, sizes={"worker:0": "2", "worker:1": "4"}, **extra) == {}
+    assert doubted(logs, sizes={"worker:0": "2"}, **extra | {"guessed": Basis.NUMBER}) == {}
+    assert doubted(logs, sizes={"worker:0": "2"}, **extra | {"known_by": SERVICE}) == {}
 
 
 def test_two_logs_of_different_times() -> None:

@@ -89,6 +89,17 @@ def test_a_worker_ended_first_only_where_all_ends_are_recorded_and_apart(
     assert found.select("worker", "value").rows() == first
 
 
+@pytest.mark.parametrize(("until", "first"), [(109.0, [("worker:0", "6")]), (104.0, []), (101.0, [])])
+def test_a_worker_ended_first_where_the_recordings_of_all_others_go_on(
+    until: float, first: list[tuple[str, str]]
+) -> None:
+    """By their last event; a recording that breaks off before that end is no sign of a longer life."""
+    recorded = [(f"worker:{index}", "recorded_command", "python train.py", 100.0) for index in range(2)]
+    ends = [("worker:0", "recorded_end", "-9", 103.0), ("worker:1", "exit_code", "running", until)]
+    found = with_first_end(told([*recorded, *ends])).filter(pl.col("key") == "ended_first")
+    assert found.select("worker", "value").rows() == first
+
+
 @pytest.mark.parametrize(
     ("opened", "own"),
     [

@@ -109,7 +109,7 @@ def learned_style(lines: Sequence[str]) -> Style | None:
 
 
 def _ends(form: Sequence[str]) -> Iterator[int]:
-    """Yield the numbers of tokens that a prefix may have, the largest first: it ends with white space."""
+    """Yield the lengths, in tokens, that a prefix may have, longest first; shorter ones end with a blank."""
     yield len(form)
     if form[-1] != '"':
         yield from (end for end in range(len(form) - 1, 0, -1) if form[end - 1] == " ")
@@ -143,7 +143,7 @@ def _form_of_most(lines: Sequence[str]) -> _Form | None:
 
 
 def _count_of_longer(parts: Sequence[str], forms: Counter[tuple[str, ...]]) -> int:
-    """Return how many prefixes begin in this form; longer ones end within a text that quotes a line."""
+    """Return how many prefixes begin with these `parts`; longer ones reach into a text that quotes a line."""
     return sum(count for form, count in forms.items() if form[: len(parts)] == parts)
 
 

@@ -111,7 +111,7 @@ def has_headings(style: Style | None) -> bool:
 
 
 def is_heading(style: Style | None, line: str) -> bool:
-    """Return True if a line is a heading in this style, which `has_headings`."""
+    """Return True if a line is a heading; the style must be one for which `has_headings` is True."""
     found = style(line) if style else None
     return found is not None and not found.follows
 
@@ -135,7 +135,7 @@ def is_unread_layout(lines: Sequence[str]) -> bool:
 
 
 def _with_learned(style: Style, sample: Sequence[str]) -> Style:
-    """Return a style that also parses the prefix learned from the texts behind it, if there is one."""
+    """Return a style that also parses the prefix learned from the rest of the lines, if they have one."""
     texts = _texts(style, sample)
     if not has_unread_prefix(texts):
         return style
@@ -144,12 +144,12 @@ def _with_learned(style: Style, sample: Sequence[str]) -> Style:
 
 
 def _texts(style: Style, lines: Sequence[str]) -> Sequence[str]:
-    """Return the texts behind the prefix, of the lines that have it."""
+    """Return the rest of each line behind the style's prefix, for the lines that have it."""
     return [collected.text for line in lines if (collected := style(line))]
 
 
 def _with_known(learned: Style, sample: Sequence[str]) -> Style:
-    """Return a learned style that also parses the known prefix of the texts behind it, if there is one."""
+    """Return a learned style that also parses a known prefix in the rest of the lines, if they have one."""
     texts = _texts(learned, sample)
     inner = _detected([text for text in texts if text.strip()], behind_time=True)
     return _with_first_writer(learned, inner) if inner else learned
@@ -169,7 +169,7 @@ def _with_first_writer(first: Style, second: Style) -> Style:
 def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | None:
     """Return the style of the sampled lines, None if unknown; `behind_time`: a time was removed from them."""
     text = "\n".join(sample)
-    for style in STYLES:
+    for style in STYLES if len(sample) >= _MIN_LINES else ():
         if not any(each in text for each in EMBEDDED_STYLES.get(style, ("",))):
             continue
         marked = _marked(sample, style)
@@ -197,7 +197,7 @@ def _has_bars_behind(style: Style, lines: Sequence[str]) -> bool:
 
 def _with_prefix_behind_time(time: Style, lines: Sequence[str]) -> Style | None:
     """Return a style for lines that begin with a time; None if the program itself may have printed it."""
-    texts = [collected.text for line in lines if (collected := time(line))]
+    texts = _texts(time, lines)
     writer = _detected([text for text in texts if text.strip()], behind_time=True)
     if time is stamped_line:
         own = [found.text for text in texts if writer and (found := writer(text))]
@@ -235,7 +235,7 @@ def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
 
 
 def _plausible(style: Style, lines: Sequence[str]) -> bool:
-    """Return True if the prefixes can name writers: unlike step numbers, names of writers come back."""
+    """Return True if the prefixes can name writers: unlike step numbers, names of writers recur."""
     keys = [collected.key or "" for line in lines if (collected := style(line))]
     if len(keys) >= _MIN_FOR_RETURNS and 2 * len({*keys}) > len(keys):
         return False

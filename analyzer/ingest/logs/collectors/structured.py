@@ -183,9 +183,8 @@ def _fields(fields: Entry, message: str) -> Iterator[str]:
         if isinstance(value, str) and _TRACEBACK in value:
             continue
         if not re.search(rf"(?<!\w){re.escape(key)}\W{{1,3}}\d", message):
-            yield f"{key}={_value_text(value)}" + (
-                _planned(flat) if key == "epoch" and _ENDS.search(message) else ""
-            )
+            planned = _planned(flat) if key == "epoch" and _ENDS.search(message) else ""
+            yield f"{key}={_value_text(value)}{planned}"
 
 
 def _planned(fields: Entry) -> str:

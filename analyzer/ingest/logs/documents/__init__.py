@@ -31,7 +31,7 @@ class TextLine(NamedTuple):
 
 
 class Logs(NamedTuple):
-    """The lines of the logs in a document, and what is wrong with it; both are empty if it is none."""
+    """The lines of the logs in a document, and its damage in words; both are empty for any other file."""
 
     lines: Sequence[TextLine] = ()
     damage: str = ""
@@ -53,11 +53,11 @@ _OPENINGS = {
 
 
 def logs_in(path: Path, opening: bytes) -> Logs:
-    """Return the logs in a document with these first bytes; none if it is no such document.
+    """Return the logs in a document, recognized by its first bytes; none if the file is no document.
 
     Raises:
         OSError: the file cannot be read.
-        NoLogsError: it is such a document, and holds no log.
+        NoLogsError: the document holds no log.
 
     """
     opening = opening.removeprefix(BOM_UTF8)
@@ -75,7 +75,7 @@ def logs_in(path: Path, opening: bytes) -> Logs:
 
 
 def parsed_json(text: str) -> Any:  # noqa: ANN401 - JSON
-    """Return a parsed JSON text; None if it is none as a whole, as a file with an object a line.
+    """Return the value of a JSON text; None if it is not a single value, as a file with an object a line.
 
     Raises:
         BrokenError: it breaks off or is damaged.

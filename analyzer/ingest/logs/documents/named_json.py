@@ -26,9 +26,9 @@ def read(text: str) -> Sequence[TextLine]:
 
 
 def lines_of(value: object) -> Sequence[TextLine]:
-    """Return the lines of the logs in a parsed value, if a line is as in a log, or a name is of a task.
+    """Return the lines of the logs in a parsed value; none if no line looks like one of a log.
 
-    Below such a name, a line of several words is enough; TF_CONFIG has addresses there.
+    Below a task's name, a line of several words is enough; TF_CONFIG has only addresses there.
     """
     found = list(_lines(value, _MAX_DEPTH))
     named = any(worker_of(stream, Kind.OTHER) for stream in {line.stream for line in found})

@@ -43,7 +43,7 @@ def read(text: str) -> Sequence[TextLine]:
 
 
 def _value(node: object, text: str) -> object:
-    """Return texts, lists of texts and mappings of nodes; anything else in a list as it is written."""
+    """Return a node as a text, list or mapping; items of a list are texts as they stand in the file."""
     import yaml
 
     if isinstance(node, yaml.MappingNode):

@@ -17,7 +17,7 @@ _INSIDE = frozenset({*_HEADINGS, "a", "pre"})
 
 
 def read(text: str) -> Sequence[TextLine]:
-    """Return the lines of all `pre` elements; a heading above one that names a task names their writer.
+    """Return the lines of all `pre` elements; their writer is the task named in a heading above.
 
     Raises:
         NoLogsError: there is no such element.

@@ -53,7 +53,7 @@ class Keeper:
         if args.restore:
             self.checkpoint.read(args.restore).assert_existing_objects_matched()
 
-    def done(self) -> int:
+    def restore(self) -> int:
         """Restore the checkpoint of an earlier attempt, and return its step; 0 without one."""
         if not self.progress or not Path(self.progress).exists():
             return 0
@@ -95,7 +95,7 @@ def custom_loop(args: argparse.Namespace, strategy: Any, reporter: Reporter) -> 
     writer = tf.summary.create_file_writer(args.logdir) if args.logdir else tf.summary.create_noop_writer()
     device_work = DeviceWork(args, strategy)
     batches = iter(distribute(args, strategy))
-    mean, done = float("nan"), keeper.done()
+    mean, done = float("nan"), keeper.restore()
     if done:
         reporter.say(f"going on after step {done}")
     with writer.as_default():
