@@ -89,12 +89,10 @@ def _last_bars(scalars: pl.DataFrame) -> dict[str, tuple[int, int]]:
 
     Standard output that is flushed as a process ends stands below the traceback of the step that failed.
     """
-    lines = scalars.drop_nulls("line").group_by("source", "line").agg(
-        bars=((pl.col("origin") == "fit") & (pl.col("tag") != "epoch")).all()
-    )  # fmt: skip
-    last = lines.sort("line").group_by("source").agg(
-        at=pl.col("line").last(), bars=pl.col("bars").last(), before=pl.col("line").shift(1, fill_value=0).last()
-    )  # fmt: skip
+    is_bar = (pl.col("origin") == "fit") & (pl.col("tag") != "epoch")
+    lines = scalars.drop_nulls("line").group_by("source", "line").agg(bars=is_bar.all()).sort("line")
+    before = pl.col("line").shift(1, fill_value=0).last()
+    last = lines.group_by("source").agg(pl.col("line", "bars").last(), before=before)
     return {source: (before, at) for source, at, bars, before in last.iter_rows() if bars}
 
 
