@@ -28,7 +28,7 @@ _PASSED_BACK = re.compile(r"Error received from peer.*grpc_message\W{1,5}Collect
 _TROUBLE = re.compile(
     r"(?i)err|fail|abort|exce|lost|unavail|cancel|crash|retry|restart|gone|dead|down|stop|exit|kill|term|sig|wait"
 )
-"""Regex of words in the last line of a script that may tell of a lost peer."""
+"""Regex of words in a line of a script that may tell of a lost peer."""
 _TENSORFLOW_LOGGERS = ("absl", "tensorflow")
 _MIN_SURVIVAL_SECONDS = 5.0
 """Minimum time for which a coordinator logs after a loss, to count as having survived it."""
@@ -202,11 +202,16 @@ def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
 
 
 def _last_words(records: pl.DataFrame) -> dict[str, Row]:
-    """Return worker → the last record that its script printed; `ends_log` if no other is below it."""
+    """Return worker → the last record that its script printed; `ends_log` if no other is below it.
+
+    `troubled` is the line of its last record that may tell of a lost peer.
+    """
+    by_log = ("worker", "source")
     named = records.filter(pl.col("worker").is_not_null())
-    lowest = pl.col("line").max().over("worker", "source")
-    own = named.with_columns(ends_log=pl.col("line") == lowest).filter(
-        pl.col("kind").is_in(["plain", "python"])
+    ending = named.with_columns(ends_log=pl.col("line") == pl.col("line").max().over(*by_log))
+    telling = pl.col("line").filter(pl.col("text").str.contains(_TROUBLE.pattern)).max()
+    own = ending.filter(pl.col("kind").is_in(["plain", "python"])).with_columns(
+        troubled=telling.over(*by_log)
     )
     last = own.unique("worker", keep="last", maintain_order=True)
     return {row["worker"]: row for row in last.iter_rows(named=True)}
@@ -247,7 +252,7 @@ def _was_harmless(record: Row, accuser: Row, last: Row | None) -> bool:
     if raised or not accuser["no_exception"] or last is None or last["source"] != record["source"]:
         return False
     own = last["ends_log"] and last["origin"] not in _TENSORFLOW_LOGGERS
-    return bool(own and last["line"] > record["line"]) and not _TROUBLE.search(last["text"])
+    return bool(own and last["line"] > record["line"] >= (last["troubled"] or 0))
 
 
 def _may_have_left(leader: Row | None, accuser: Row | None, said: Mapping[str, Row]) -> bool:
