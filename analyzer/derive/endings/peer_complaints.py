@@ -208,11 +208,12 @@ def _last_words(records: pl.DataFrame) -> dict[str, Row]:
     """
     by_log = ("worker", "source")
     named = records.filter(pl.col("worker").is_not_null())
-    ending = named.with_columns(ends_log=pl.col("line") == pl.col("line").max().over(*by_log))
-    telling = pl.col("line").filter(pl.col("text").str.contains(_TROUBLE.pattern)).max()
-    own = ending.filter(pl.col("kind").is_in(["plain", "python"])).with_columns(
-        troubled=telling.over(*by_log)
-    )
+    of_script = pl.col("kind").is_in(["plain", "python"])
+    telling = (of_script | (pl.col("kind") == "traceback")) & pl.col("text").str.contains(_TROUBLE.pattern)
+    own = named.with_columns(
+        ends_log=pl.col("line") == pl.col("line").max().over(*by_log),
+        troubled=pl.col("line").filter(telling).max().over(*by_log),
+    ).filter(of_script)
     last = own.unique("worker", keep="last", maintain_order=True)
     return {row["worker"]: row for row in last.iter_rows(named=True)}
 
@@ -232,7 +233,8 @@ def _counts(
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
     if accuser and accused and record["attempt"] < accuser["attempts"] <= accused["attempts"]:
         return False
-    if accuser and _was_harmless(record, accuser, said.get(record["worker"])):
+    logged = found.kind == "transport" and record["kind"] != "traceback"
+    if accuser and logged and _was_harmless(record, accuser, said.get(record["worker"])):
         return False
     if record["printed_after_end"] or (found.kind == "leader" and _may_have_left(accused, accuser, said)):
         return False
