@@ -34,7 +34,8 @@ def identify(read: Tables, messages: Messages) -> Tables:
     found = _owners(sources, stated, read, messages, further)
     shift = int(counts_from_zero(sources, read["facts"]))
     own = [_identified(source, found, shift) for source in sources]
-    tables = _renumbered(read, found.renumbered, shift)
+    named = {source.name: source.worker for source in sources}
+    tables = _renumbered(read, found.renumbered, shift, named)
     tables = {**tables, "facts": with_named_exit_codes(tables["facts"], own)}
     when = attempts(own, stated, tables)
     begun = _attempt_starts(tables, own, when)
@@ -74,26 +75,38 @@ def _identified(source: NamedSource, found: Owners, shift: int) -> NamedSource:
     return source._replace(worker=claim.worker if claim else source.worker, attempt=source.attempt + counted)
 
 
-def _renumbered(read: Tables, renumbered: Mapping[str, str], shift: int) -> Tables:
-    """Return the tables with workers renumbered (old → new), and attempts in facts raised by `shift`."""
+def _renumbered(
+    read: Tables, renumbered: Mapping[str, str], shift: int, named: Mapping[str, str | None]
+) -> Tables:
+    """Return the tables with workers renumbered (old → new), and attempts in facts raised by `shift`.
+
+    `named` is source → worker in its name.
+    """
     tables = {name: rows for name, rows in read.items() if name not in {"sources", "damage"}}
     changed = {old: new for old, new in renumbered.items() if old != new}
-    speaking = _sources_naming(tables, changed) if changed else []
+    speaking = _sources_naming(tables, changed, named) if changed else []
     if speaking:
         new = pl.when(pl.col("source").is_in(speaking)).then(pl.col("worker").replace(changed))
         tables = {name: rows.with_columns(worker=new.otherwise("worker")) for name, rows in tables.items()}
     return {**tables, "facts": tables["facts"].with_columns(pl.col("attempt") + shift)} if shift else tables
 
 
-def _sources_naming(tables: Tables, changed: Mapping[str, str]) -> list[str]:
-    """Return the sources whose rows state only workers with old numbers; `changed` is old → new."""
+def _sources_naming(tables: Tables, changed: Mapping[str, str], named: Mapping[str, str | None]) -> list[str]:
+    """Return the sources whose rows state only workers with old numbers; `changed` is old → new.
+
+    Numbers that are old and new tell nothing, except in a source that states no worker but that in its name.
+    """
     stating = [rows.filter(pl.col("worker").is_not_null()) for rows in tables.values()]
     spoken: dict[str, set[str]] = {}
     for rows in stating:
         for source, worker in rows.select("source", "worker").unique().iter_rows():
             spoken.setdefault(source, set()).add(worker)
     new = {*changed.values()}
-    return [source for source, workers in spoken.items() if workers <= changed.keys() and not workers <= new]
+    return [
+        source
+        for source, workers in spoken.items()
+        if workers <= changed.keys() and (not workers <= new or workers == {named.get(source)})
+    ]
 
 
 def _identity(sources: Sequence[NamedSource], when: Attempts) -> pl.DataFrame:

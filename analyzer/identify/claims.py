@@ -16,6 +16,9 @@ _TASK_OF = {"task": "{}", "own_device": "{}", "created_device": "{}", "global_ra
 """Key of a fact that a log states of itself → its value as a task, the most telling first."""
 
 
+_OF_CLUSTER = ("cluster_spec", "connected")
+
+
 class Claim(NamedTuple):
     """A task and the kind of evidence that it was inferred from."""
 
@@ -24,9 +27,14 @@ class Claim(NamedTuple):
 
 
 def stated_clusters(stated: Statements) -> list[Cluster]:
-    """Return the distinct cluster specifications that the files state."""
-    specs = {fact.value for facts in stated.values() for fact in facts if fact.key == "cluster_spec"}
-    return [json.loads(spec) for spec in sorted(specs)]
+    """Return the distinct cluster specifications that the files state.
+
+    If they state none, but a leader tells of a chief, there is one without addresses: it has that role.
+    """
+    said = {(fact.key, fact.value) for facts in stated.values() for fact in facts if fact.key in _OF_CLUSTER}
+    specs = sorted(value for key, value in said if key == "cluster_spec")
+    chief: list[Cluster] = [{"chief": ()}] if ("connected", "chief:0") in said else []
+    return [json.loads(spec) for spec in specs] or chief
 
 
 def stated_by(group: Iterable[str], stated: Statements) -> list[Statement]:

@@ -92,7 +92,7 @@ def next_free(
     found: dict[str, Claim] = {}
     held, first = {*taken}, dict[str, int]()
     for group in groups:
-        role = role_by_name(group, listed)
+        role = role_by_name(group, listed, chief="chief:0" in taken)
         first[role] = _free_index(role, first.get(role, 0), held)
         guess = f"{role}:{_free_index(role, first[role], held, remote(group))}"
         if listed and guess not in listed:
@@ -102,17 +102,38 @@ def next_free(
     return found
 
 
-def role_by_name(logs: Sequence[str], listed: AbstractSet[str]) -> str:
+def named_after_hosts(
+    groups: Sequence[Sequence[str]], held: AbstractSet[str], clusters: Sequence[Cluster]
+) -> dict[str, Claim]:
+    """Return log → task for logs whose file, folder or stream has the name of the host of one task."""
+    tasks: dict[str, set[str]] = {}
+    for cluster in clusters:
+        for task, address in task_addresses(cluster).items():
+            tasks.setdefault(address.rpartition(":")[0].lower(), set()).add(task)
+    found: dict[str, Claim] = {}
+    for group in groups:
+        paths = [PurePosixPath(part) for log in group for part in log.lower().split("#")]
+        names = {name for path in paths for name in (*path.parts, path.stem)}
+        named = {task for name in names for task in tasks.get(name, ())}
+        if len(named) == 1 and named.isdisjoint({*held, *(claim.worker for claim in found.values())}):
+            found |= dict.fromkeys(group, Claim(named.pop(), Basis.ADDRESS))
+    return found
+
+
+def role_by_name(logs: Sequence[str], listed: AbstractSet[str], *, chief: bool = False) -> str:
     """Return the role that a log is named after, as `ps.log` and `eval.log` are; else `worker`.
 
     The word may end a longer name, as in `job-eval.log`, only if the cluster is known. In a known cluster, a
-    parameter server must be `listed`; an evaluator, which no cluster lists, needs a chief.
+    parameter server must be `listed`; an evaluator, which no cluster lists, needs a chief. In an unknown one,
+    `chief` tells whether another log is that of a chief.
     """
-    found = (_ROLE_WORD.search(PurePosixPath(log).stem.lower()) for log in logs)
-    words = {word["role"] for word in found if word and (listed or not word["before"])}
-    if "ps" in words and (not listed or "ps:0" in listed):
+    found = (_ROLE_WORD.search(PurePosixPath(log.rpartition("#")[2]).stem.lower()) for log in logs)
+    words = [word for word in found if word]
+    named = {word["role"] for word in words if listed or not word["before"]}
+    if "ps" in named and (not listed or "ps:0" in listed):
         return "ps"
-    return "evaluator" if words - {"ps"} and (not listed or "chief:0" in listed) else "worker"
+    named |= {word["role"] for word in words if chief}
+    return "evaluator" if named - {"ps"} and (not listed or "chief:0" in listed) else "worker"
 
 
 def _free_index(role: str, first: int, *taken: AbstractSet[str]) -> int:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from analyzer.identify.claims import Claim, Cluster, claim_of, stated_by, task_addresses
 from analyzer.identify.remote_tasks import OF_THE_LEADER, RemoteTasks
 from analyzer.identify.statements import Statements
-from analyzer.model.task_names import Basis
+from analyzer.model.task_names import Basis, in_order, split_task
+from analyzer.tables.grouping import grouped
 
 LEADER = "worker:0"
 """The task that leads a cluster without a chief."""
@@ -84,6 +85,40 @@ def numbering(clues: Mapping[str, TaskClues], listed: AbstractSet[str]) -> Numbe
         return Numbering.INDEX
     contradicted = _ruled_out(clues, named, named) or LEADER in spoken or (listed and not {*named} <= listed)
     return Numbering.FROM_ONE if contradicted else Numbering.UNKNOWN
+
+
+def counted_in_names(clues: Mapping[str, TaskClues], listed: Sequence[str]) -> dict[str, Claim]:
+    """Return worker in file names → its task if names count by rank, or each role from 1; else empty."""
+    claims = {worker: each.claim for worker, each in clues.items()}
+    return counted_by_rank(claims, listed) or _each_role_from_one(clues)
+
+
+def _each_role_from_one(clues: Mapping[str, TaskClues]) -> dict[str, Claim]:
+    """Return worker in file names → its task if names count the tasks of every role from 1.
+
+    Docker Compose numbers the containers of a service so. A cluster has one chief and one evaluator at most:
+    one with the number 1 shows it, where no number is missing and no log rules out its task.
+    """
+    numbers = grouped(map(split_task, clues))
+    alone = any(numbers.get(role) == [1] for role in ("chief", "evaluator"))
+    gapless = all(sorted(counted) == [*range(1, len(counted) + 1)] for counted in numbers.values())
+    tasks = {worker: f"{role}:{index - 1}" for worker in clues for role, index in [split_task(worker)]}
+    ranks = {task: f"worker:{rank}" for rank, task in enumerate(in_order(tasks.values()))}
+    leader = "chief:0" if "chief" in numbers else LEADER
+    fitting = (_may_be(clues[worker], task, ranks[task], leader) for worker, task in tasks.items())
+    if not (alone and gapless and all(fitting)):
+        return {}
+    return {
+        worker: claim if (claim := clues[worker].claim) and claim.worker == task else counted
+        for worker, task in tasks.items()
+        for counted in [Claim(task, Basis.COUNTED_FROM_ZERO)]
+    }
+
+
+def _may_be(clues: TaskClues, task: str, rank: str, leader: str) -> bool:
+    """Return True if no log rules out the task; one may state its rank among all roles for its index."""
+    says_so = clues.claim is None or clues.claim.worker in {task, rank}
+    return says_so and task not in clues.peers and (task == leader or not clues.leads)
 
 
 def counted_by_rank(claims: Mapping[str, Claim | None], listed: Sequence[str]) -> dict[str, Claim]:

@@ -29,14 +29,14 @@ from analyzer.identify.claims import (
     stated_in_tf_configs,
     task_addresses,
 )
-from analyzer.identify.guesses import by_peers, free_tasks, next_free, role_by_name
+from analyzer.identify.guesses import by_peers, free_tasks, named_after_hosts, next_free, role_by_name
 from analyzer.identify.neighbours import logs_of_stem, logs_on_host, on_hosts
 from analyzer.identify.numbering import (
     LEADER,
     Numbering,
     clues_of,
-    counted_by_rank,
     counted_from_zero,
+    counted_in_names,
     from_one,
     is_refuted,
     leads,
@@ -190,7 +190,7 @@ def _are_several(names: Sequence[str], stated: Statements, clusters: Sequence[Cl
 def _claimed(
     groups: Sequence[Sequence[str]], taken: AbstractSet[str], stated: Statements, clusters: Sequence[Cluster]
 ) -> dict[str, Claim]:
-    """Return log → worker for logs without a task in their names, by the task that their lines state.
+    """Return log → worker for logs without a task in their names, by the task or the host that they state.
 
     If several logs state one task, the first of them gets it.
     """
@@ -201,7 +201,7 @@ def _claimed(
         if claim and claim.worker not in held:
             held.add(claim.worker)
             found |= dict.fromkeys(group, claim)
-    return found
+    return found | named_after_hosts([each for each in groups if each[0] not in found], held, clusters)
 
 
 def _numbered(
@@ -236,7 +236,7 @@ def _numbered_roles(
     logs = grouped((each.worker, each.name) for each in named if each.is_log and each.worker)
     others = {source.worker for source in named if not source.is_log}
     listed = in_order(task for cluster in clusters for task in task_addresses(cluster))
-    ranked = counted_by_rank({each: claim_of(logs[each], stated, clusters) for each in logs}, listed)
+    ranked = counted_in_names(clues_of(logs, stated, clusters, remote), listed)
     if ranked:
         moved = [each for each in named if each.is_log or "chief:0" not in others]
         return _renamed(moved, ranked)

@@ -114,6 +114,13 @@ def _tasks(part: str) -> Iterator[str]:
             yield f"{_ROLES[match['role']]}:{max(int(match['index'] or 0) - first, 0)}"
 
 
+def role_in(name: str) -> str | None:
+    """Return the one role that a name states without an index: `ps` of `census-ps`; else None."""
+    stated = {(_ROLES[match["role"]], match["index"]) for match in _TASK.finditer(name.lower())}
+    roles = [role for role, index in stated if index is None]
+    return roles[0] if len(stated) == len(roles) == 1 else None
+
+
 def is_numbered(name: str) -> bool:
     """Return True for a log like `out-3.txt`: its name has a number but no role, so worker 3 is a guess."""
     return worker_of(name, Kind.OTHER) is None and worker_of(name) is not None

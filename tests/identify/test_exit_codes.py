@@ -33,3 +33,22 @@ def test_a_name_is_that_of_one_log(name: str, given: str | None, worker: str | N
     facts = with_named_exit_codes(frame("facts", [other, code]), sources)
     told = facts.select("key", "value", "worker").rows()
     assert told == [("host", "alder", None), *([("exit_code", "-9", worker)] if worker else [])]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "names", "workers"),
+    [
+        (["chief:0", "evaluator:0"], ["census-evaluator"], ["evaluator:0"]),
+        (["ps:0", "ps:1"], ["census-ps"], []),
+        (["worker:0", "ps:0"], ["old-worker", "new-worker"], []),
+        (["worker:0", "ps:0"], ["worker-of-ps"], []),
+    ],
+    ids=["the only task", "two tasks of the role", "two names with the role", "a name with two roles"],
+)
+def test_a_role_without_an_index_is_that_of_its_only_task(
+    tasks: list[str], names: list[str], workers: list[str]
+) -> None:
+    """The logs are named after the task, the list of exit codes after the host."""
+    sources = [NamedSource(f"{task.replace(':', '-')}.log", "log", task, 1) for task in tasks]
+    codes = [{"source": "rc.txt", "key": f"exit_code:{name}", "value": "-9"} for name in names]
+    assert with_named_exit_codes(frame("facts", codes), sources)["worker"].to_list() == workers

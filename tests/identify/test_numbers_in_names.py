@@ -98,3 +98,55 @@ def test_the_number_that_differs_is_the_index_if_all_share_another(make_run: Mak
         "train.771.0.err": "worker:0", "train.771.0.out": "worker:0", "train.771.1.err": "worker:1",
         "train.771.1.out": "worker:1", "train.771.log": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("names", "tasks"),
+    [
+        ("chief-1 worker-1 worker-2 ps-1", "chief:0 worker:0 worker:1 ps:0"),
+        ("chief-1 worker-1 worker-3 ps-1", "chief:1 worker:1 worker:3 ps:1"),
+        ("chief-1 worker-0 worker-1", "chief:1 worker:0 worker:1"),
+        ("worker-1 ps-1", "worker:1 ps:1"),
+    ],
+    ids=["as Compose numbers", "a number is missing", "one role from 0", "no role of one task alone"],
+)
+def test_a_chief_numbered_1_shows_that_all_roles_count_from_1(
+    make_run: MakeRun, names: str, tasks: str
+) -> None:
+    """A cluster has one chief at most, and its index is 0."""
+    found = workers_of(make_run({f"{name}.log": LINE for name in names.split()}))
+    assert [found[f"{name}.log"] for name in names.split()] == tasks.split()
+
+
+def test_a_rank_among_all_roles_is_no_other_index(make_run: MakeRun) -> None:
+    """The chief is rank 0, the first worker rank 1: neither says that its container counts from 0."""
+    ranks = {"chief-1": 0, "worker-1": 1, "worker-2": 2}
+    found = workers_of(make_run({f"{name}.log": f"rank={rank}\n{LINE}" for name, rank in ranks.items()}))
+    assert [*found.values()] == ["chief:0", "worker:0", "worker:1"]
+
+
+def test_what_compose_says_of_a_container_is_of_the_task_of_its_log(make_run: MakeRun) -> None:
+    """Its names have numbers that are those of other tasks, too."""
+    lines = [f"{name}  | {LINE}" for name in ("chief-1", "ps-1", "ps-2")]
+    run = make_run(
+        {"compose.log": "".join(lines * 3) + "ps-2 exited with code 137\nps-1 exited with code 0\n"}
+    )
+    facts = load_tables(discover([run]), our_rules())["facts"].filter(key="exit_code")
+    assert {*facts.select("worker", "value").iter_rows()} == {("ps:1", "-9"), ("ps:0", "0")}
+
+
+def test_a_log_named_after_a_host_is_of_the_task_with_its_address(make_run: MakeRun) -> None:
+    """The name of the evaluator is left over: no cluster lists it."""
+    cluster = 'TF_CONFIG={"cluster": {"chief": ["np-c:2222"], "worker": ["np-w0:2222", "np-w1:2222"]}}\n'
+    logs = ("np-c.log", "np-eval.log", "np-w0/out.log", "np-w1/out.log")
+    found = workers_of(make_run(dict.fromkeys(logs, cluster + LINE)))
+    assert [found[log] for log in logs] == ["chief:0", "evaluator:0", "worker:0", "worker:1"]
+
+
+def test_a_rank_in_a_job_with_a_chief_is_no_index_of_a_worker(make_run: MakeRun) -> None:
+    """The leader tells of the chief; no line states the cluster."""
+    met = "2026-11-26 11:18:24.7: I external/local_tsl/tsl/distributed_runtime/coordination/coordination_service.cc:553] "
+    met += "/job:chief/replica:0/task:0 has connected to coordination service. Incarnation: 1\n"
+    logs = {"x-chief": met + "rank=0", "x-eval": "", "x-one": "rank=1", "x-two": "rank=2"}
+    found = workers_of(make_run({f"{name}.log": f"{text}\n{LINE}" for name, text in logs.items()}))
+    assert [*found.values()] == ["chief:0", "evaluator:0", "worker:0", "worker:1"]

@@ -28,8 +28,8 @@ def matches(
     """Return the lines with their worker's TensorFlow version, and with what makes them weaker evidence.
 
     A line of a kernel log is of the worker whose process it names, if no file name says more.
-    `after_end`: the worker had finished; `overcome`: training went on; `of_another_time`: a kernel log dates
-    the line at another time than the end of the run.
+    `after_end`: the worker had finished; `overcome`: training went on; `before_start`: TensorFlow started
+    only after it; `of_another_time`: a kernel log dates the line at another time than the end of the run.
     """
     found = found.with_columns(_of_named_process(found, facts))
     versions = workers.select("worker", "tensorflow").drop_nulls()
@@ -37,14 +37,26 @@ def matches(
     of_all = distinct[0] if len(distinct) == 1 else None
     by_worker = dict(versions.iter_rows())
     stated = [by_worker.get(worker, of_all) for worker in found["worker"].to_list()]
-    last = scalars.group_by("source").agg(last=pl.col("line").max())
-    joined = found.join(last, on="source", how="left", maintain_order="left").with_columns(
+    spans = scalars.group_by("source").agg(last=pl.col("line").max(), first=pl.col("line").min())
+    joined = found.join(spans, on="source", how="left", maintain_order="left").with_columns(
         printed_after_end(found, lifetimes).alias("after_end"),
         (pl.col("last") > pl.col("line")).fill_null(value=False).alias("overcome"),
+        _before_start(found, facts),
         _of_another_time(found, sources),
         pl.Series("tensorflow", stated, dtype=pl.String()),
     )
-    return joined.drop("last")
+    begun = (pl.col("first") < pl.col("line")).fill_null(value=False)
+    return joined.with_columns(pl.col("before_start") & ~begun).drop("first", "last")
+
+
+def _before_start(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
+    """Return for each line whether its log states nothing before it, and the start of TensorFlow below it."""
+    told = facts.drop_nulls("line").group_by("source").agg(
+        first=pl.col("line").min(), banner=pl.col("line").filter(pl.col("key") == "process_banner").min()
+    )  # fmt: skip
+    placed = found.select("source", "line").join(told, on="source", how="left", maintain_order="left")
+    above = (pl.col("line") < pl.col("first")) & pl.col("banner").is_not_null()
+    return placed.select(before_start=above.fill_null(value=False)).to_series()
 
 
 def _of_named_process(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:

@@ -29,6 +29,13 @@ _HEADING = re.compile(
 """Regex of what TensorFlow prints above the message of a graph that failed, from the exception's name on."""
 _BAR_BELOW = re.compile(r"\n\s*\d+/(?:\d+|Unknown) ?(?:\[[=>.]|━|- \d+m?s ).*", re.DOTALL)
 """Regex for a Keras bar, and all after it, below a message: standard output may be flushed late."""
+_CAUSED_BY = re.compile(
+    r"^(?:\w+\.)*[A-Z]\w*: (\[Errno \d+\] [^\n]*)\n+The above exception was the direct cause of ",
+    re.MULTILINE,
+)
+"""Regex of an error of the operating system from which another exception was raised (`raise … from`)."""
+_IN_COLUMN = re.compile(r" {12,}Traceback \(")
+"""Regex of a traceback in a column, as rich's log handler prints it: it breaks long lines between words."""
 _LONGEST_MESSAGE = 2_000
 
 
@@ -72,11 +79,26 @@ def exceptions(
     last = {(row["worker"], row["attempt"], row["source"]): row for row in rows}
     for (worker, attempt, _), row in last.items():
         later.setdefault((worker, attempt), []).append(row)
+    bars = _last_bars(scalars)
     for row in rows:
         # Without a worker, the file may be of several.
         behind = later[row["worker"], row["attempt"]] if row["worker"] else ()
-        row["final"] = not any(comes_after(each, row) for each in behind)
+        flushed = row["line"] >= bars[row["source"]][0] if row["source"] in bars else False
+        ends = (each for each in behind if not (flushed and each["line"] == bars[row["source"]][1]))
+        row["final"] = not any(comes_after(each, row) for each in ends)
     return frame("exceptions", rows)
+
+
+def _last_bars(scalars: pl.DataFrame) -> dict[str, tuple[int, int]]:
+    """Return source → (line of the progress before, line) where the last progress is bars of Keras alone.
+
+    Standard output that is flushed as a process ends stands below the traceback of the step that failed.
+    """
+    is_bar = (pl.col("origin") == "fit") & (pl.col("tag") != "epoch")
+    lines = scalars.drop_nulls("line").group_by("source", "line").agg(bars=is_bar.all()).sort("line")
+    before = pl.col("line").shift(1, fill_value=0).last()
+    last = lines.group_by("source").agg(pl.col("line", "bars").last(), before=before)
+    return {source: (before, at) for source, at, bars, before in last.iter_rows() if bars}
 
 
 def _without_repetitions(rows: Sequence[dict[str, Any]], wording: _Wording) -> list[dict[str, Any]]:
@@ -162,13 +184,22 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "time": record["near"],
         "until": record["until"],
         "type": raised.type,
-        "message": _BAR_BELOW.sub("", _DEFINED_AT.sub("", raised.message))[:_LONGEST_MESSAGE],
+        "message": _message(text, raised),
         "says": says,
         "own": not _passed_on(raised.type, ran, wording),
         "runtime": _is_of_runtime(raised, wording) or wording.runtime.begins(says),
         "frame": raised.frame,
         "via": next((via for via, words in wording.via.items() if words.is_in(ran)), None),
     }
+
+
+def _message(text: str, raised: Raised) -> str:
+    """Return the message of an exception, and behind it that of the operating system that caused it."""
+    message = _BAR_BELOW.sub("", _DEFINED_AT.sub("", raised.message))[:_LONGEST_MESSAGE]
+    if _IN_COLUMN.match(text):
+        message = " ".join(message.split())
+    causes = _CAUSED_BY.findall(text, 0, raised.start)
+    return f"{message} (caused by {causes[-1]})" if causes else message
 
 
 def _is_of_runtime(raised: Raised, wording: _Wording) -> bool:

@@ -122,13 +122,18 @@ def _of_last_attempts(rows: pl.DataFrame, lives: Mapping[str, Life]) -> Iterator
 
 
 def _add_records(lives: Mapping[str, Life], records: pl.DataFrame) -> None:
-    """Add to each life its latest records, or all of them if its training position is unknown."""
+    """Add to each life its latest records, or all of them if its training position is unknown.
+
+    What a launcher says of its exit below them is none of its own.
+    """
     placeless = [life.worker for life in lives.values() if life.place is None]
     near = pl.col("near").fill_null(0.0)
     latest = near == near.max().over("worker", "attempt")
     telling = records.filter(latest | pl.col("worker").is_in(placeless))
+    codes = {(row["source"], row["line"]) for life in lives.values() for row in life.facts["exit_code"]}
     for life, row in _of_last_attempts(telling, lives):
-        life.records.append(row)
+        if (row["source"], row["line"]) not in codes:
+            life.records.append(row)
 
 
 def _add_exceptions(lives: Mapping[str, Life], exceptions: pl.DataFrame) -> None:

@@ -16,7 +16,7 @@ from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress, last_telling
-from analyzer.derive.training.progress import StartUp, comparable, completion_lines, with_short_epochs
+from analyzer.derive.training.progress import StartUp, comparable, completion_lines, with_short_plans
 from analyzer.model import task_names
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Messages
@@ -61,7 +61,7 @@ def lifetimes(
     _compare_times(rows)
     _compare_with_exceptions(rows, lives, clock)
     _compare_places(rows, lives)
-    table = with_short_epochs(frame("lifetimes", rows), tables["scalars"], tables["facts"])
+    table = with_short_plans(frame("lifetimes", rows), tables["scalars"], tables["facts"])
     return with_resumed_workers(table, tables["records"], steps, clock)
 
 

@@ -14,6 +14,7 @@ import polars as pl
 
 from analyzer.derive.cluster.workers import cluster_specs, distinct
 from analyzer.derive.training.ordering import line_at, printed_after_end
+from analyzer.model.log_template import template_of
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.task_names import DEVICE, device_of, in_order, listed_workers, task_of, tasks_in
 from analyzer.tables.builders import frame
@@ -24,8 +25,16 @@ _OF_ITSELF = ("missing", "restarted")
 """Kinds of reports that a task prints about itself, too: Horovod's coordinator, rank 0, may miss its own."""
 _PASSED_BACK = re.compile(r"Error received from peer.*grpc_message\W{1,5}Collective ops is aborted by: ")
 """Regex of an answer: the peer was reached, and told in which status its own operation had ended."""
+_TROUBLE = re.compile(
+    r"(?i)err|fail|abort|exce|lost|unavail|cancel|crash|retry|restart|gone|dead|down|stop|exit|kill|term|sig|wait"
+)
+"""Regex of words in a line of a script that may tell of a lost peer."""
+_TENSORFLOW_LOGGERS = ("absl", "tensorflow")
 _MIN_SURVIVAL_SECONDS = 5.0
 """Minimum time for which a coordinator logs after a loss, to count as having survived it."""
+
+
+Row = Mapping[str, Any]
 
 
 class Complaint(NamedTuple):
@@ -62,6 +71,7 @@ def accusations(
     if naming.is_empty():
         return frame("accusations", _awaited(facts, ends))
     tasks, wording = tasks_by_address(facts), _wording(messages)
+    said = _last_words(records)
     last = dict(records.group_by("worker").agg(pl.col("time").max()).iter_rows())
     may_be_replaced = any(task.startswith("ps:") for task in ends)
     for record in naming.with_columns(printed_after_end(naming, lifetimes)).iter_rows(named=True):
@@ -71,7 +81,7 @@ def accusations(
                 since = lost.setdefault((accuser, found.worker), record["time"] or record["near"])
                 survived = _seconds_between(since, last.get(accuser))
                 replaced = may_be_replaced and _replaced(found, ends.get(accuser), survived)
-                row = _row(record, found) | {"counts": _counts(record, found, ends) and not replaced}
+                row = _row(record, found) | {"counts": _counts(record, found, ends, said) and not replaced}
                 row["went_on"] = _seconds_between(row["time"], last.get(accuser))
                 key = (accuser, found.worker, found.kind)
                 if key not in first or (row["counts"] and not first[key]["counts"]):
@@ -191,7 +201,29 @@ def _named_at(says: str, worker: str) -> tuple[int, int] | tuple[None, None]:
     return next(named, (None, None))
 
 
-def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapping[str, Any]]) -> bool:
+def _last_words(records: pl.DataFrame) -> dict[str, Row]:
+    """Return worker → the last record that its script printed; `ends_log` if no other is below it.
+
+    `troubled` is the line of its last record that may tell of a lost peer.
+    """
+    by_log = ("worker", "source")
+    named = records.filter(pl.col("worker").is_not_null())
+    of_script = pl.col("kind").is_in(["plain", "python"])
+    telling = (of_script | (pl.col("kind") == "traceback")) & pl.col("text").str.contains(_TROUBLE.pattern)
+    own = named.with_columns(
+        ends_log=pl.col("line") == pl.col("line").max().over(*by_log),
+        troubled=pl.col("line").filter(telling).max().over(*by_log),
+    ).filter(of_script)
+    last = own.unique("worker", keep="last", maintain_order=True)
+    return {row["worker"]: row for row in last.iter_rows(named=True)}
+
+
+def _counts(
+    record: Mapping[str, Any],
+    found: Complaint,
+    ends: Mapping[str, Mapping[str, Any]],
+    said: Mapping[str, Row],
+) -> bool:
     """Return True if a complaint is evidence of a loss.
 
     Reports printed after the accuser finished do not count, because peers then leave normally; nor do
@@ -201,24 +233,44 @@ def _counts(record: Mapping[str, Any], found: Complaint, ends: Mapping[str, Mapp
     accused, accuser = ends.get(found.worker), ends.get(record["worker"])
     if accuser and accused and record["attempt"] < accuser["attempts"] <= accused["attempts"]:
         return False
-    if record["printed_after_end"] or (found.kind == "leader" and _may_have_left(accused, accuser)):
+    logged = found.kind == "transport" and record["kind"] != "traceback"
+    if accuser and logged and _was_harmless(record, accuser, said.get(record["worker"])):
+        return False
+    if record["printed_after_end"] or (found.kind == "leader" and _may_have_left(accused, accuser, said)):
         return False
     if not accuser or not accused or accuser["ended"] != "finished":
         return True
     return bool(accused["logged"] and accused["ended"] != "finished")
 
 
-def _may_have_left(leader: Mapping[str, Any] | None, accuser: Mapping[str, Any] | None) -> bool:
+def _was_harmless(record: Row, accuser: Row, last: Row | None) -> bool:
+    """Return True if the accuser raised nothing, and its script spoke after the report, and of no trouble.
+
+    A chief of asynchronous training closes its session with workers that have left before.
+    """
+    raised = (
+        accuser["ended"] in {"exception", "aborted_by_peer"} or accuser["exit_code"] or accuser["last_error"]
+    )
+    if raised or not accuser["no_exception"] or last is None or last["source"] != record["source"]:
+        return False
+    own = last["ends_log"] and last["origin"] not in _TENSORFLOW_LOGGERS
+    return bool(own and last["line"] > record["line"] >= (last["troubled"] or 0))
+
+
+def _may_have_left(leader: Row | None, accuser: Row | None, said: Mapping[str, Row]) -> bool:
     """Return True if a leader may have ended normally: it came as far as its accuser, and neither raised.
 
     A worker that loses its leader in training raises. One that lingers after the last step only logs that
-    the leader no longer answers its heartbeats.
+    the leader no longer answers its heartbeats. Where neither shows a step, how far they came is told by
+    the last lines of their scripts (`said`: worker → its record).
     """
     if not leader or not accuser or leader["sure"]:
         return False
     made = [(end["epoch"], end["step"]) for end in (leader, accuser)]
     raised = {"exception", "aborted_by_peer"}
-    return made[0] == made[1] != (None, None) and raised.isdisjoint({leader["ended"], accuser["ended"]})
+    words = [template_of(said[end["worker"]]["text"]) for end in (leader, accuser) if end["worker"] in said]
+    alike = made[0] == made[1] and (made[0] != (None, None) or (len(words) == 2 and words[0] == words[1]))
+    return alike and raised.isdisjoint({leader["ended"], accuser["ended"]})
 
 
 def _replaced(found: Complaint, accuser: Mapping[str, Any] | None, went_on: float | None) -> bool:

@@ -103,18 +103,39 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     return {(row["worker"], row["attempt"]): Place(*map(row.__getitem__, Place._fields)) for row in places}
 
 
-def with_short_epochs(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return lifetimes with `short_epoch`: fewer steps in an epoch than all others.
+def with_short_plans(lifetimes: pl.DataFrame, scalars: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """Return lifetimes with `short_epoch` and `short_plan`: fewer steps per epoch or in all than the others.
 
-    Their number is that in bars and `step 3/20`, or that stated by the workers: whichever more workers have.
+    The steps of an epoch are those in bars and `step 3/20`, or those stated by the workers: whichever more
+    workers have. A plan is a number of epochs, or one of steps without epochs.
     """
-    trainers = lifetimes.filter("trains").select("worker")
+    trainers = lifetimes.filter("trains").select("worker", attempt=pl.max_horizontal("attempts", 1))
     stated = facts.filter(key="steps_per_epoch").select("worker", steps=pl.col("value").cast(pl.Int64))
     counted = scalars.filter(pl.col("origin").is_in(["fit", "loop"])).drop_nulls(["epoch", "steps"])
     kinds = (_first_steps(rows.join(trainers, on="worker", how="semi")) for rows in (counted, stated))
-    steps = max(kinds, key=len)
-    short = [worker for worker, (least, _) in range_of_others(steps).items() if steps[worker] < least]
-    return lifetimes.with_columns(short_epoch=pl.col("worker").is_in(short))
+    places = last_places(scalars)
+    last = {worker: places.get((worker, attempt)) for worker, attempt in trainers.iter_rows()}
+    return lifetimes.with_columns(
+        short_epoch=pl.col("worker").is_in(_below_others(max(kinds, key=len))),
+        short_plan=pl.col("worker").is_in(_with_shorter_plan(last)),
+    )
+
+
+def _with_shorter_plan(places: Mapping[str, Place | None]) -> list[str]:
+    """Return the worker that planned less than all others, none of which is behind it.
+
+    Others that are behind may be in the next of several calls of `fit`, each with a plan of its own.
+    """
+    known = {worker: place for worker, place in places.items() if place and place.states_plan}
+    if len(known) < len(places) or len({place.epochs is None for place in known.values()}) != 1:
+        return []
+    plans = {worker: place.epochs or place.steps or 0 for worker, place in known.items()}
+    least = min((place.epoch or place.step or 0 for place in known.values()), default=0)
+    return [each for each in _below_others(plans) if (known[each].epoch or known[each].step or 0) <= least]
+
+
+def _below_others(counts: Mapping[str, int]) -> list[str]:
+    return [worker for worker, (least, _) in range_of_others(counts).items() if counts[worker] < least]
 
 
 def _first_steps(rows: pl.DataFrame) -> dict[str, int]:

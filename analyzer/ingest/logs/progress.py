@@ -42,7 +42,10 @@ _LEADING_STEP = lazy_regex(
     r"[\s:=#]{0,10}\d+\b(?!\s*(?:=|seconds|s\b|ms\b))",
     re.IGNORECASE,
 )
-_CUSTOM_EPOCH = lazy_regex(rf"(?<![a-z])(?:{_EPOCH_WORDS}){_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?", re.IGNORECASE)
+_CUSTOM_EPOCH = lazy_regex(
+    rf"(?<![a-z])(?:{_EPOCH_WORDS})(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?",
+    re.IGNORECASE,
+)
 _TQDM = lazy_regex(r"[^|]{0,60}?\d{1,3}%\|[^|]*\|\s*(\d+)/(\d+) \[")
 _FRACTION = lazy_regex(
     r"(?:(?!\b(?:val|valid|validation|eval|evaluation|test|epoch)\b).){0,80}?(?<![\d/.:])[\[(]?(\d+)\s?/\s?(\d+)(?![\d/.:%])\]?",

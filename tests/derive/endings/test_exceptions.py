@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analyzer.model.run import Tables
-from tests.derive.logs import derived, raised, says, step
+from tests.derive.logs import derived, fit, raised, says, step
 
 _IMPL = "tensorflow.python.framework.errors_impl"
 _REMOTE = "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling /tensorflow."
@@ -131,3 +131,52 @@ def test_the_line_of_a_message_below_the_graphs_frames_is_found(lines: list[str]
 def test_a_message_beside_its_exception_is_where_that_is() -> None:
     """A colon alone makes no heading."""
     assert only(derived({"worker-0.log": [raised("ValueError: bad cell:\nx")]}))["message_line"] is None
+
+
+_CHAIN = """\
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/logging/__init__.py", line 1201, in _open
+    return open_func(self.baseFilename, self.mode)
+OSError: [Errno 30] Read-only file system: '/out/w2.log'
+
+{link}
+
+Traceback (most recent call last):
+  File "/workspace/train.py", line 9, in <module>
+    dictConfig(LOGGING)
+ValueError: Unable to configure handler 'file'"""
+
+
+def test_the_error_of_the_system_from_which_another_was_raised_is_told_with_it() -> None:
+    """One that was raised while the first was handled may have nothing to do with it."""
+    told = {}
+    for link in ("The above exception was the direct cause of the following exception:",
+                 "During handling of the above exception, another exception occurred:"):  # fmt: skip
+        chain = says(_CHAIN.format(link=link), level="E", kind="traceback")
+        told[link[:3]] = only(derived({"worker-0.log": [chain]}))["message"]
+    wrapper = "Unable to configure handler 'file'"
+    cause = "[Errno 30] Read-only file system: '/out/w2.log'"
+    assert told == {"The": f"{wrapper} (caused by {cause})", "Dur": wrapper}
+
+
+@pytest.mark.parametrize(
+    ("indent", "told"), [(20, "No space left on device"), (0, "No space left on\ndevice")]
+)
+def test_a_message_that_was_broken_to_fit_a_column_is_one_line(indent: int, told: str) -> None:
+    """Rich's handler puts a traceback below the message, in its column; elsewhere lines are the program's."""
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "/workspace/train.py", line 9, in <module>',
+        "    save()",
+    ]
+    text = "\n".join(" " * indent + line for line in [*lines, "OSError: No space left on", "device"])
+    chain = says(text, level="E", kind="traceback")
+    assert only(derived({"worker-0.log": [chain]}))["message"] == told
+
+
+def test_bars_that_are_flushed_below_a_traceback_are_of_the_step_that_failed() -> None:
+    """Standard output is flushed as the process ends; a new epoch below it shows that training went on."""
+    failed = raised("OSError: 6400 requested and 5088 written")
+    assert only(derived({"worker-0.log": [fit(1), failed, fit(2)]}))["final"]
+    assert not only(derived({"worker-0.log": [fit(1), failed, fit(2), fit(3)]}))["final"]
+    assert not only(derived({"worker-0.log": [step(1), failed, step(2)]}))["final"]

@@ -103,6 +103,29 @@ def test_a_leader_that_did_all_that_its_accuser_did_may_have_ended() -> None:
     assert named(derived({**left, "worker-1.log": [step(12), lost, failed]})) == accused
 
 
+def test_a_leader_with_the_same_last_words_as_its_accuser_may_have_ended() -> None:
+    """A script whose steps are not read ends with one line on all workers, its numbers aside."""
+    lost = error(RING.format(root="failed to connect to all addresses", method="", details=OLD).replace(
+        "task:2:", "task:0 while calling /tensorflow.CoordinationService/Heartbeat:"
+    ))  # fmt: skip
+    left = {"worker-0.log": [says("run_stop of 0")], "worker-1.log": [says("run_stop of 1"), lost]}
+    assert named(derived(left)) == set()
+    assert named(derived({**left, "worker-0.log": [says("eval_start of 0")]})) != set()
+    failed = raised("errors_impl.UnavailableError: " + lost.record["text"])
+    assert named(derived({**left, "worker-1.log": [says("run_stop of 1"), lost, failed]})) != set()
+
+
+def test_a_report_below_which_the_script_ends_without_trouble_does_not_count() -> None:
+    """The chief of asynchronous training closes its session with workers that have left before."""
+    lost = error(RING.format(root="failed to connect to all addresses", method="", details=OLD), level="W")
+    accused = {("worker:0", "worker:2", "transport")}
+    left = {"worker-0.log": [step(12), lost, says("chief: no more steps")], "worker-2.log": [step(11)]}
+    assert named(derived(left)) == set()
+    assert named(derived({**left, "worker-0.log": [step(12), lost]})) == accused
+    assert named(derived({**left, "worker-0.log": [step(12), lost, says("training failed")]})) == accused
+    assert named(derived(left, exit_code={"worker:0": "3"})) == accused
+
+
 def test_what_follows_the_planned_end_does_not_count() -> None:
     """A leader that finishes first leaves the others with a frightening line."""
     lost = error(RING.format(root="Socket closed", method="", details=OLD))

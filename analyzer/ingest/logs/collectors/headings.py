@@ -41,6 +41,8 @@ _OF_YARN = re.compile(r"Container: container_(?:\w+_)?(?P<number>\d{6,}) on (?P<
 """Regex for the heading of a container in the aggregated logs of YARN."""
 _OF_PSSH = re.compile(r"\[\d+\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<host>[\w.@:-]+)(?: .*)?$")
 """Regex for the line that `pssh -i` prints before the output of a host."""
+_OF_ANSIBLE = re.compile(r"(?P<host>[\w.-]+) \| (?:CHANGED|SUCCESS|FAILED) \| rc=\d{1,3} (?:\| \(\w+\) )?>>$")
+"""Regex for the line that Ansible prints before what a command printed on a host."""
 _RULE = re.compile(r"-{8,}\s*$")
 _NODES = re.compile(r"[A-Za-z0-9][\w.\[\],-]{0,99}(?: \(\d+\))?$")
 """Regex for a node or a set of nodes, with its size, as `dshbak -c` and `clush -b` print it."""
@@ -80,10 +82,10 @@ def stream_below(line: str) -> str | None:
 
 
 def _named_by_tool(line: str) -> str:
-    """Return the host in a heading of pssh, host and container in one of YARN; else an empty text."""
+    """Return the host in a heading of pssh or Ansible, host and container in one of YARN; else no text."""
     if container := _OF_YARN.match(line):
         return f"{container['host']}/container_{container['number']}"
-    host = _OF_PSSH.match(line)
+    host = _OF_PSSH.match(line) or _OF_ANSIBLE.match(line)
     return host["host"] if host else ""
 
 

@@ -278,7 +278,7 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
 
     Entries that programs log as JSON objects are rendered as lines of text.
     """
-    if style is None and not any(line.startswith("{") for _, line in numbered):
+    if style is None and not any(line.startswith(structured.STARTS) for _, line in numbered):
         return [Stream(None, numbered)]
     found: dict[str | None, Stream] = {}
     unfinished: dict[tuple[str | None, str], tuple[int, str, str]] = {}

@@ -15,6 +15,8 @@ from analyzer.ingest.logs.text import storable
 
 Entry = Mapping[str, Any]
 
+STARTS = ("{", ":::MLLOG {")
+"""How lines with an entry start."""
 MESSAGE_KEYS = (
     "log",
     "message",
@@ -65,23 +67,38 @@ _PROGRESS_KEYS = ("step", "global_step", "epoch", "iteration")
 
 
 def parse(line: str) -> Entry | None:
-    """Return the JSON object that a line consists of, None for any other line."""
-    if not (line.startswith("{") and line.rstrip().endswith("}")):
+    """Return the JSON object that a line consists of, behind the tag of MLPerf's logger; None for others."""
+    if not (line.startswith(STARTS) and line.rstrip().endswith("}")):
         return None
     try:
-        entry = json.loads(line)
+        entry = json.loads(line[line.find("{") :])
     except (ValueError, RecursionError):
         return None
     return unwrapped(entry) if isinstance(entry, dict) else None
 
 
+def _of_benchmark(entry: Entry, metadata: Entry) -> dict[str, Any]:
+    """Return an event of MLPerf's logger with its key as message, and its value and metadata as fields."""
+    key, value = str(entry.get("key")), entry.get("value")
+    told = {name.removesuffix("_num"): each for name, each in metadata.items() if name not in _SERVICE_KEYS}
+    time = entry.get("time_ms")
+    return {
+        "message": key,
+        "time": time / 1000 if isinstance(time, int) else None,
+        **({key: value} if isinstance(value, str | int | float) else {}),
+        **told,
+    }
+
+
 def unwrapped(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the event inside an entry of Datadog, Splunk or Elasticsearch; any other entry unchanged.
+    """Return the event in an entry of Datadog, Splunk, Elasticsearch or MLPerf; any other entry unchanged.
 
     From Datadog and Splunk, only message, time and pod or host are kept.
     """
     if isinstance(document := entry.get("_source"), dict):
         return document
+    if "event_type" in entry and isinstance(metadata := entry.get("metadata"), dict) and "key" in entry:
+        return _of_benchmark(entry, metadata)
     event: Entry = next((entry[key] for key in _ENVELOPE_KEYS if isinstance(entry.get(key), dict)), {})
     message = event.get("message", event.get("_raw"))
     if not isinstance(message, str):
@@ -204,7 +221,8 @@ def _traceback(entry: Entry, fields: Entry, message: str) -> str:
     error = fields.get("error")
     candidates = [fields.get(key) for key in _EXCEPTION_KEYS]
     candidates += [error.get("stack_trace") if isinstance(error, dict) else None]
-    candidates += [value for _, value in _flatten(fields) if isinstance(value, str) and _TRACEBACK in value]
+    every = (*fields.values(), *(value for _, value in _flatten(fields)))
+    candidates += [value for value in every if isinstance(value, str) and _TRACEBACK in value]
     return next((text for value in candidates if (text := _exception_text(value))), "")
 
 

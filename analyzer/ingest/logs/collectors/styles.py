@@ -158,6 +158,8 @@ _DETERMINED = rf"<\w*> +\[(?P<time>{_ISO_TIME})\] [0-9a-f]+ \[rank=(?P<key>\d{{1
 """Regex for `<info> [2026-03-04 09:12:44] 1d0cefc1 [rank=1] || text`: logs of Determined's trials."""
 rank_in_brackets = regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
 """Parses `[0] text`, as MPICH and Intel MPI print with `-prepend-rank`."""
+_TORCHRUN = r"\[default(?P<key>\d{1,5})\]:(?P<text>.*)$"
+"""Regex for `[default0]:text`, as torchrun prints with `--tee 3`; the name is that of the only role."""
 _HOST = rf"(?!(?:{_LEVELS})\d|(?i:asyncio|dummy|(?:main)?thread|pool))[A-Za-z][\w-]*\d(?:\.[A-Za-z][\w.-]*)?"
 _named_host = regex_style(
     rf"(?P<key>{_HOST}):(?: (?P<text>.*)|$)",
@@ -199,6 +201,7 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
         r"(?P<text>(?P<covers_below>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::_?RayTrainWorker\S* "
         r"\((?P<key>pid=\d+), .*)$",
     ): ("pid=",),
+    regex_style(_TORCHRUN): ("[default",),
     regex_style(
         r"(?:\w{3} \w{3} [\d: ]+)?\[(?:\d+,(?:mpirank:)?)?(?P<key>\d+)(?:,[\w.-]+)?\]<std(?:out|err)>: ?"
         r"(?P<text>.*)$"
@@ -220,8 +223,9 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
     ansible_result: ("] => {", "! => {"),
     regex_style(_DETERMINED): ("[rank=",),
 }
-"""Styles that only some lines have: Ray, mpirun, tasks in brackets or before a colon, docker compose,
-Airflow, AI Platform, Determined. Each has texts of which every such line holds one; most files have none."""
+"""Styles that only some lines have: Ray, torchrun, mpirun, tasks in brackets or before a colon, docker
+compose, Airflow, AI Platform, Determined. Each has texts of which every such line holds one; most files
+have none."""
 
 
 def stamped_line(line: str) -> CollectedLine | None:

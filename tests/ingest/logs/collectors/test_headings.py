@@ -32,6 +32,8 @@ def streams(*lines: str) -> list[Stream]:
         ("Container: container_e17_1764_0042_01_000002 on cn034_45454", "cn034/container_000002"),
         ("[3] 13:05:21 [FAILURE] gpu-c Exited with error code 1", "gpu-c"),
         ("[1] 13:05:20 [SUCCESS] gpu-a", "gpu-a"),
+        ("gpu-a | FAILED | rc=1 >>", "gpu-a"),
+        ("gpu-a | SUCCESS => {", None),
         ("server1 (10.0.0.4, task 0)", "task-0"),
         ("machine 2:", "machine-2"),
         ("$ kubectl -n ml logs fit-worker-1 --tail=5", "worker-1"),

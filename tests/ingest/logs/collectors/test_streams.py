@@ -258,6 +258,14 @@ def test_ranks_of_sagemaker_are_those_of_mpirun() -> None:
     assert found == {"3": ["a"], "0": ["b"]}
 
 
+def test_torchrun_tells_the_local_rank_of_a_line() -> None:
+    """Its own lines, which are many in a short log, have none; a logger called `default` is no rank."""
+    own = [f"torchrun[7] INFO line {n}" for n in range(4)]
+    found = streams("\n".join([*own, "[default1]:a", "[default0]:b", *own, "[default1]:  File"]))
+    assert {key: lines for key, lines in found.items() if key} == {"1": ["a", "  File"], "0": ["b"]}
+    assert {*streams("[default]: a\n[default]: b\n")} == {None}
+
+
 def test_compose_says_how_a_container_ended() -> None:
     """Without the bar that separates a container's name from its output."""
     found = streams("web-0-1  | step 1\nweb-1-1  | step 1\nweb-1-1 exited with code 137\nweb-0-1  | step 2\n")

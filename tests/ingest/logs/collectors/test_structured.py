@@ -71,6 +71,7 @@ def test_an_entry_becomes_a_line(entry: dict[str, object], text: str) -> None:
         {"stack_trace": TRACEBACK},
         {"error": {"stack_trace": TRACEBACK}},
         {"exc": TRACEBACK},
+        {"trace": TRACEBACK},
         {"details": {"why": TRACEBACK}},
         {"exception": [{"exc_type": "ValueError", "exc_value": "bad",
                         "frames": [{"filename": "/srv/train.py", "lineno": 4, "name": "main"}]}]},
@@ -135,3 +136,19 @@ def test_only_whole_objects_are_parsed() -> None:
 def test_a_level_by_any_common_name(key: str) -> None:
     """It is part of the prefix then, no field of the training."""
     assert render({"msg": "batch failed", key: "error"}) == "ERROR:root:batch failed"
+
+
+def test_an_event_of_mlperf_becomes_its_key_with_its_value_and_metadata() -> None:
+    """Its JSON stands behind a tag; the place in the code is no field of the training."""
+    event = {"namespace": "", "time_ms": 1795690548904, "event_type": "POINT_IN_TIME", "key": "train_loss"}
+    loss = {
+        **event,
+        "value": float("nan"),
+        "metadata": {"epoch_num": 6, "file": "/opt/bench.py", "lineno": 66},
+    }
+    stop = {**event, "key": "run_stop", "value": None, "metadata": {"status": "success", "rank": 3}}
+    lines = [f":::MLLOG {json.dumps(each)}" for each in (loss, stop)]
+    time = "2026-11-26T10:55:48.904000Z"
+    assert texts("plain", *lines) == [
+        "plain", f"{time} train_loss epoch=6 train_loss=nan", f"{time} run_stop status=success rank=3",
+    ]  # fmt: skip
