@@ -47,7 +47,13 @@ _OF_PROGRAM = lazy_regex(
 """Regex of lines that a program or a prompt begins: `python: can't open file`, `[1,0]<stderr>:`."""
 _NOT_HERE = lazy_regex(
     r"\b[Ss]ome(?:body|one| people) (?:\w+ )?(?:sa(?:id|ys?)|wrote|told|suggest|mention|report|had|thinks?)"
-    r"|\b[Mm]y (?:colleague|co-?worker|friend|teammate|boss)\b|\bread (?:about|of|that)\b"
+    r"|\b(?:[Mm]y|[Aa]|[Oo]ur) (?:colleague|co-?worker|friend|teammate|boss|admin)\b"
+    r"|\b[Oo]n (?:my|our|the|an?) (?:old|older|other|another|different|previous)"
+    r" (?:cluster|computer|host|image|laptop|machine|node|server)s?\b"
+    r"|\bknown (?:bug|issue|problem)s?\b"
+    r"|\b[Tt]he (?:docs?|documentation|manual|FAQ) (?:\w+ )?(?:mention|say|state|suggest|warn)s?\b"
+    r"|\b(?:I|we|it)['’]d (?:\w+ )?(?:get|see|expect|fail|be|have)\b"
+    r"|\b(?:ruled|rule) out\b|\bread (?:about|of|that)\b"
     r"|\bin (?:(?:some |many )?other|that|this|the linked) (?:issue|thread|post|question|ticket)s?\b"
     r"|\b(?:same|similar|related|like|see|in|of|to) (?:\w+ ){0,3}#\d+"
     r"|(?<!can )\b(?:ignore|disregard) (?:that|this|it)\b"
@@ -68,7 +74,7 @@ _DOUBTED = lazy_regex(
 )
 _ANOTHER_POST = lazy_regex(r"https?://[^\s)>\]]+/(?:issues|pull|questions|discussions|t|topic)/[^\s)>\]]*\d")
 _MET = lazy_regex(
-    r"(?i:\b(?:I|it|we|you|which|then|now|always|still|only|but|and|job|training|script|program|code|process"
+    r"(?i:(?<![\w-])(?:I|it|we|you|which|then|now|always|still|only|but|and|job|training|script|program|code|process"
     r"|worker|chief|run|error|message)\b[^\w.]+(?:[\w']+[^\w.]+){0,2}?(?:gets?|got|getting|see(?:s|ing)?|saw|receive[ds]?"
     r"|throws?|raises?|fail(?:s|ed)?|crash(?:es|ed)?|die[sd]|hangs?|ends?|ended|stop(?:s|ped)?|prints?|shows?"
     r"|says?|reports?|gives?|gave|keeps?|is|was|ran|runs|met|hit)\b(?![^\w]+(?:no|not|any|none|nothing|never)\b))"

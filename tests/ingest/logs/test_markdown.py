@@ -87,6 +87,9 @@ SPOKEN = "I run two workers."
         "- I suspect that it is not an OOM, since `Killed` stands nowhere",
         "Somebody in that thread had `NCCL WARN Cuda failure` on the same cards.",
         "See https://github.com/tensorflow/tensorflow/issues/1 (Socket closed)",
+        'There is a known bug in NCCL 2.8 ("unhandled cuda error"), which we do not use.',
+        'The ports are open, otherwise I\'d get "Connection refused" from them.',
+        "On our old cluster the job ended with an oom-kill event each Monday.",
         "My colleague got `No space left on device` from the same script.",
     ],
 )
