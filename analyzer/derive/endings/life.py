@@ -107,6 +107,8 @@ def _add_progress(
     for life in lives:
         key = (life.worker, life.attempt)
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
+        if life.place and any(comes_after(row, life.place._asdict()) for row in life.facts["excerpt_begins"]):
+            life.place, life.closing = life.place._replace(epochs=None, steps=None), None
         life.times = spans.get(life.worker, (None, None))
         life.served, life.joined = (
             clock.time(life.worker, rows[-1]["source"], rows[-1]["time"]) if rows else None

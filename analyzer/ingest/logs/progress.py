@@ -206,7 +206,10 @@ class ProgressReader:
         """Words before the first counter that has grown often enough; all others are then ignored."""
 
     def points(self, text: str) -> list[ProgressPoint]:
-        """Return the values of one progress line; empty for any other line."""
+        """Return the values of one progress line; empty for any other line.
+
+        A bar that still shows `ETA` at its last step does not end its epoch: validation may follow.
+        """
         layout = _layout_of(_zero_digits(text))
         if layout is None:
             return []
@@ -220,6 +223,7 @@ class ProgressReader:
             return [ProgressPoint("checkpoint_step", *place, "global", "estimator")] if step else []
         if origin == "fit":
             epoch, epochs = self.epoch, self.epochs
+            steps = None if step == steps and "ETA" in text else steps
         scope = "global" if origin == "fit" else "unknown"
         printer = "estimator" if origin == "evaluation" else origin
         base = ProgressPoint("step", epoch, epochs, step, steps, float(step or 0), scope, printer)

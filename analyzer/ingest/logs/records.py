@@ -40,6 +40,8 @@ _TENSORFLOW_ERROR = lazy_regex(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|er
 
 
 _STATUS = lazy_regex(r'\{"created":"@')
+_RULED = lazy_regex(r"-{40,}$")
+"""A line of dashes: mpirun's box around what it has to say, and the head of a notebook's traceback."""
 
 
 class Wording(NamedTuple):
@@ -274,4 +276,6 @@ def _belongs_to_traceback(traceback: OpenTraceback, text: str, year: int, words:
     ended = traceback.ending
     if ended is None or text.startswith(words.dumps):
         return True
+    if _RULED.match(text):
+        return False
     return bool(_TENSORFLOW_ERROR.match(ended)) or ended.count("(") > ended.count(")") or "{" in ended

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from analyzer.ingest.logs import fact_patterns, gauges
+from analyzer.ingest.logs.markdown import begins_output, is_fence
 from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
 from analyzer.ingest.logs.records import Record, records
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, Line, lines
@@ -27,7 +28,7 @@ def read_stream(
     output: SourceRows, stretches: Iterable[list[tuple[int, str]]], year: int, matcher: Matcher
 ) -> None:
     """Read chunks of numbered lines, in order and with gaps between them, into `output`."""
-    progress = ProgressReader()
+    progress, excerpts = ProgressReader(), _Excerpts()
     wanted: Wanted = deque()
     found = records(_lines(output, stretches, wanted, matcher), year, matcher.wording)
     for record, is_edge in _with_edges(found):
@@ -39,11 +40,29 @@ def read_stream(
             _read_progress(output, record, progress)
         if record.kind not in {"cpp", "traceback"}:
             gauges.add_gauges(output, record)
+        excerpts.read(output, record)
         hits = _hits(record, wanted, matcher)
         for hit in hits:
             _add_hit(output, record, hit, matcher.facts.get(hit.pattern))
         if hits or is_edge or record.kind == "traceback" or record.level in {"W", "E", "F"}:
             _add_record(output, record)
+
+
+class _Excerpts:
+    """Counts the blocks of code of a post; a later one may be of another run than those before it."""
+
+    def __init__(self) -> None:
+        self._is_open = self._has_block = False
+
+    def read(self, output: SourceRows, record: Record) -> None:
+        """Add a fact `excerpt_begins` where a further block of a program's output begins."""
+        text = record.bodies[0]
+        if not is_fence(text):
+            self._has_block |= self._is_open and bool(text.strip())
+            return
+        self._is_open = not self._is_open
+        if self._is_open and self._has_block and begins_output(text):
+            output.add("facts", key="excerpt_begins", value="yes", line=record.line, time=record.near)
 
 
 def _lines(

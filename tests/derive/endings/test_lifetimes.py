@@ -321,3 +321,16 @@ def test_an_error_that_the_program_logged_last(origin: str, last: str, told: str
 def test_an_exception_that_the_last_line_names(last: str, told: str | None) -> None:
     """A script may catch it and print a line of its own; what a lost peer causes is no error of its own."""
     assert life(derived({"worker-1.log": [*STEPS, says(last)]}), "worker:1")["last_error"] == told
+
+
+def test_a_plan_that_ended_in_an_earlier_block_of_a_post_is_no_end() -> None:
+    """It was of a run that worked; the later block shows the one that did not."""
+    later = says("```", facts={"excerpt_begins": "yes"})
+    assert (
+        life(derived({"worker-0.log": [fit(20), says("WARNING: slow")]}), "worker:0")["ended"] == "finished"
+    )
+    assert (
+        life(derived({"worker-0.log": [fit(20), later, says("WARNING: slow")]}), "worker:0")["ended"]
+        == "unknown"
+    )
+    assert life(derived({"worker-0.log": [later, fit(20)]}), "worker:0")["ended"] == "finished"

@@ -148,6 +148,13 @@ def test_the_last_bar_of_an_epoch_tells_the_time_of_a_step() -> None:
     )
 
 
+def test_a_bar_that_still_waits_does_not_end_its_epoch() -> None:
+    """Keras draws the last step once with `ETA`, and again when the epoch, with its validation, is over."""
+    waits, ends = "12/12 [======] - ETA: 0s - loss: 0.4", "12/12 [======] - 0s 43ms/step - loss: 0.4"
+    assert [points(line)[0].steps for line in (waits, ends)] == [None, 12]
+    assert points("3/12 [>.....] - ETA: 9s - loss: 0.4")[0].steps == 12
+
+
 def test_the_lines_of_an_estimator_are_read() -> None:
     """Its steps, its checkpoints and its evaluations; its last line is no step."""
     assert [(mark.tag, mark.step) for mark in points("loss = 0.3, step = 100 (1.2 sec)")] == [

@@ -174,6 +174,15 @@ def test_an_indented_line_is_no_part_of_a_plain_one() -> None:
     assert len(read("loading\n  a\n  b\n")) == 3
 
 
+def test_the_box_of_a_launcher_ends_a_traceback() -> None:
+    """However much the message of the error may go on."""
+    failed, *box = read(
+        TENSORFLOW.replace("2026-11-21 01:40:38.000000: W", f"{'-' * 74}\nmpirun noticed that W")
+    )
+    assert failed.text.endswith("Socket closed")
+    assert box[-1].text.startswith("mpirun noticed")
+
+
 def test_a_block_of_code_ends_its_log() -> None:
     """What stands in Markdown around a block belongs to no record of it; its last line may be an error."""
     text = """\
