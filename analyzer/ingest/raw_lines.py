@@ -5,6 +5,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
+from analyzer.ingest.logs.collectors.joined import is_part
 from analyzer.ingest.logs.collectors.streams import (
     Stream,
     Style,
@@ -56,7 +57,8 @@ def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int], bud
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     key = name.removeprefix(f"{source.name}#") if name != source.name else None
-    wanted = [text for each in found if key in {None, each.key} for text in each.lines if text[0] in numbers]
+    own = [each for each in found if key in {None, each.key} or (each.key is None and is_part(key))]
+    wanted = [text for each in own for text in each.lines if text[0] in numbers]
     by_number = grouped((line.number, line.text) for line in lines(wanted))
     return {export.numbers[entry - 1]: texts for entry, texts in by_number.items()} if entries else by_number
 
