@@ -12,7 +12,7 @@ if the logs contradict the names. A fact `attributed` records how a worker was i
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -310,13 +310,22 @@ def _groups(logs: Iterable[str]) -> list[list[str]]:
 def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
     """Return True if several workers wrote to one log without labels: it has servers of several tasks.
 
-    Without a known cluster, several addresses count only if two processes started before the first server:
-    a restarted worker may change its address.
+    Without a known cluster, several addresses count only if two processes started before the first server, or
+    say that they are different tasks: a restarted worker may change its address.
     """
     facts = stated_by(group, stated)
     servers = {fact.value for fact in facts if fact.key == "server_address"}
     tasks = {task for server in servers for task in listening(server, clusters)}
-    return len(tasks) > 1 or (len(servers) > 1 and not tasks and _start_together(facts))
+    several = len(servers) > 1 and not tasks
+    return len(tasks) > 1 or (several and (_start_together(facts) or _state_different_tasks(facts)))
+
+
+def _state_different_tasks(facts: Sequence[Statement]) -> bool:
+    """Return True if a log states one task as its own, then starts a server, and then states another task."""
+    tasks = sorted((fact.line, fact.value) for fact in facts if fact.key == "task")
+    servers = sorted(fact.line for fact in facts if fact.key == "server_address")
+    started = ((bisect_right(servers, line), task) for line, task in tasks)
+    return any(before < after and one != other for (before, one), (after, other) in pairwise(started))
 
 
 def _start_together(facts: Sequence[Statement]) -> bool:

@@ -15,7 +15,7 @@ from analyzer.ingest.reader_output import SourceRows
 
 _STARTS = ("process_banner", "server_address")
 """Keys of facts that TensorFlow's runtime logs, at once, as a process starts."""
-_LEAST_SECONDS = 1.0
+_LEAST_SECONDS = 0.1
 """Processes that write to one log at the same time may swap lines that are less apart."""
 _OF_EPOCH = re.compile(r"[A-Z]0000 00:00:")
 """Regex for the prefix of absl, whose time is UTC; TensorFlow's own prefix has local time."""
