@@ -43,6 +43,7 @@ from analyzer.identify.numbering import (
 from analyzer.identify.remote_tasks import RemoteTasks
 from analyzer.identify.statements import (
     HOST,
+    SAID_AT_START,
     NamedSource,
     Statement,
     Statements,
@@ -66,6 +67,7 @@ from analyzer.tables.grouping import grouped
 
 _FAR = 16
 """A number in a name that is so many times the number of logs is no index, if no log speaks of tasks."""
+_SAID_ONCE = {"server_address", *SAID_AT_START} - {"task"}
 _RECORDING = "recording.jsonl"
 """File that mwms-recorder writes beside the output of one process."""
 
@@ -316,16 +318,19 @@ def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Clust
     facts = stated_by(group, stated)
     servers = {fact.value for fact in facts if fact.key == "server_address"}
     tasks = {task for server in servers for task in listening(server, clusters)}
-    several = len(servers) > 1 and not tasks
-    return len(tasks) > 1 or (several and (_start_together(facts) or _state_different_tasks(facts)))
+    together = len(servers) > 1 and _start_together(facts)
+    return len(tasks) > 1 or (not tasks and (together or _state_different_tasks(facts)))
 
 
 def _state_different_tasks(facts: Sequence[Statement]) -> bool:
-    """Return True if a log states one task as its own, then starts a server, and then states another task."""
+    """Return True if a log states a task, repeats what is said at a start, and states another task as its own."""
     tasks = sorted((fact.line, fact.value) for fact in facts if fact.key == "task")
-    servers = sorted(fact.line for fact in facts if fact.key == "server_address")
-    started = ((bisect_right(servers, line), task) for line, task in tasks)
-    return any(before < after and one != other for (before, one), (after, other) in pairwise(started))
+    said = grouped((fact.key, fact.line) for fact in facts if fact.key in _SAID_ONCE)
+    for lines in (lines for lines in said.values() if len(lines) > 1):
+        started = ((bisect_right(sorted(lines), line), task) for line, task in tasks)
+        if any(before < after and one != other for (before, one), (after, other) in pairwise(started)):
+            return True
+    return False
 
 
 def _start_together(facts: Sequence[Statement]) -> bool:

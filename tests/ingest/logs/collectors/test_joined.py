@@ -85,6 +85,20 @@ def test_attempts_of_one_process_stay_one_log(text: str, make_run: MakeRun) -> N
     assert [*workers(make_run({"D.log": text}))] == ["D.log"]
 
 
+@pytest.mark.parametrize(("tasks", "worker"), [((0, 1), None), ((1, 1), "worker:1")])
+def test_a_log_of_two_tasks_in_turn_is_of_neither(
+    tasks: tuple[int, int], worker: str | None, make_run: MakeRun
+) -> None:
+    """Whether the runtime logs times or nothing; a restarted process states the task that it had."""
+    first, second = tasks
+    run = make_run({"D.log": process(100, index=first, port=1) + process(140, index=second, port=2)})
+    assert workers(run)["D.log"][0] == worker
+    run = make_run(
+        {"D.log": "".join(f"TensorFlow 2.15.1 task {{'type': 'worker', 'index': {n}}}\n" for n in tasks)}
+    )
+    assert workers(run)["D.log"][0] == worker
+
+
 def test_two_clocks_of_one_process_are_none_of_two(make_run: MakeRun) -> None:
     """TensorFlow's own prefix has local time, that of absl has UTC, here seven hours less."""
     banner = "This TensorFlow binary is optimized to use available CPU"
