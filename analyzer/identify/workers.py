@@ -323,7 +323,7 @@ def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Clust
 
 
 def _state_different_tasks(facts: Sequence[Statement]) -> bool:
-    """Return True if a log states a task, repeats what is said at a start, and states another task as its own."""
+    """Return True if a log states a task, repeats what is said at a start, and states another one."""
     tasks = sorted((fact.line, fact.value) for fact in facts if fact.key == "task")
     said = grouped((fact.key, fact.line) for fact in facts if fact.key in _SAID_ONCE)
     for lines in (lines for lines in said.values() if len(lines) > 1):
