@@ -5,8 +5,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 
+import polars as pl
+
 from analyzer.identify.claims import Claim
 from analyzer.identify.statements import NamedSource, Statements, is_vague
+from analyzer.model.log_layout import joined_file
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import host_in, is_kernel_log, is_numbered, split_task
 from analyzer.tables.grouping import grouped
@@ -85,3 +88,14 @@ def without_idle_numbers(
         if split_task(each.worker)[1] > limit or listed
     }
     return [each._replace(worker=None) if each.name in idle else each for each in sources]
+
+
+def parts_of_more_logs(logs: Sequence[str], others: int, tasks: int, records: pl.DataFrame) -> list[str]:
+    """Return the logs that are parts of joined files if one of them may hold the error of another process.
+
+    That is so if there are fewer logs, with the `others`, than `tasks`: a process that failed before
+    TensorFlow started leaves a traceback, and nothing that shows where its log begins.
+    """
+    parts = [log for log in logs if joined_file(log)]
+    raised = records.filter(pl.col("source").is_in(parts) & (pl.col("kind") == "traceback"))
+    return parts if len(logs) + others < tasks and not raised.is_empty() else []

@@ -9,10 +9,9 @@ Numbers from 1, as docker compose uses, are shifted to start at 0; beside a role
 if the logs contradict the names. A fact `attributed` records how a worker was identified that no name states.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -20,14 +19,20 @@ from analyzer.identify.claims import (
     Claim,
     Cluster,
     claim_of,
-    listening,
+    is_mixed,
     stated_by,
     stated_clusters,
     stated_in_tf_configs,
     task_addresses,
 )
 from analyzer.identify.guesses import by_peers, free_tasks, next_free, role_by_name
-from analyzer.identify.neighbours import logs_of_stem, logs_on_host, on_hosts, without_idle_numbers
+from analyzer.identify.neighbours import (
+    logs_of_stem,
+    logs_on_host,
+    on_hosts,
+    parts_of_more_logs,
+    without_idle_numbers,
+)
 from analyzer.identify.numbering import (
     LEADER,
     Numbering,
@@ -43,9 +48,7 @@ from analyzer.identify.numbering import (
 from analyzer.identify.remote_tasks import RemoteTasks
 from analyzer.identify.statements import (
     HOST,
-    SAID_AT_START,
     NamedSource,
-    Statement,
     Statements,
     is_vague,
     training_logs,
@@ -67,7 +70,6 @@ from analyzer.tables.grouping import grouped
 
 _FAR = 16
 """A number in a name that is so many times the number of logs is no index, if no log speaks of tasks."""
-_SAID_ONCE = {"server_address", *SAID_AT_START} - {"task"}
 _RECORDING = "recording.jsonl"
 """File that mwms-recorder writes beside the output of one process."""
 
@@ -109,7 +111,11 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     others = any(log.name in known for log in logs)
     working = training_logs(tables, nameless, messages) or (set() if others else {*nameless})
     groups = _groups(log.name for log in logs if log.name in nameless)
-    mixed = [group[0] for group in groups if _is_mixed(group, stated, clusters)]
+    tasks = _least_tasks(stated, listed | spoken)
+    parts = parts_of_more_logs(
+        [group[0] for group in groups], len({*known.values()}), tasks, tables["records"]
+    )
+    mixed = [group[0] for group in groups if group[0] in parts or is_mixed(group, stated, clusters)]
     own = [group for group in groups if group[0] not in mixed and working & {*group}]
     claims |= _claimed(own, {*known.values()}, stated, clusters)
     unsaid = [group for group in own if group[0] not in claims]
@@ -136,6 +142,12 @@ def _recorded(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> di
     output = {folder[log]: claim for log, claim in claims.items() if folder[log] in recordings}
     unnamed = [each.name for each in sources if not each.is_log and not each.worker]
     return {name: output[folder[name]] for name in unnamed if folder[name] in output}
+
+
+def _least_tasks(stated: Statements, tasks: AbstractSet[str]) -> int:
+    """Return the least number of tasks of the job, by those that are named and by what logs state."""
+    facts = (fact for facts in stated.values() for fact in facts if fact.key == "num_workers")
+    return max([len(tasks), *(int(fact.value) for fact in facts if fact.value.isdecimal())])
 
 
 def _without_common_numbers(
@@ -307,38 +319,3 @@ def _groups(logs: Iterable[str]) -> list[list[str]]:
         return path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()
 
     return list(grouped((shared(name), name) for name in logs).values())
-
-
-def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
-    """Return True if several workers wrote to one log without labels: it has servers of several tasks.
-
-    Without a known cluster, several addresses count only if two processes started before the first server, or
-    say that they are different tasks: a restarted worker may change its address.
-    """
-    facts = stated_by(group, stated)
-    servers = {fact.value for fact in facts if fact.key == "server_address"}
-    tasks = {task for server in servers for task in listening(server, clusters)}
-    together = len(servers) > 1 and _start_together(facts)
-    return len(tasks) > 1 or (not tasks and (together or _state_different_tasks(facts)))
-
-
-def _state_different_tasks(facts: Sequence[Statement]) -> bool:
-    """Return True if a log states a task, repeats what is said at a start, and states another one."""
-    tasks = sorted((fact.line, fact.value) for fact in facts if fact.key == "task")
-    said = grouped((fact.key, fact.line) for fact in facts if fact.key in _SAID_ONCE)
-    for lines in (lines for lines in said.values() if len(lines) > 1):
-        started = ((bisect_right(sorted(lines), line), task) for line, task in tasks)
-        if any(before < after and one != other for (before, one), (after, other) in pairwise(started)):
-            return True
-    return False
-
-
-def _start_together(facts: Sequence[Statement]) -> bool:
-    """Return True if a log shows a second process that started before the first one's server.
-
-    A process may print several banners before its server; after a restart it prints as many again.
-    """
-    servers = sorted(fact.line for fact in facts if fact.key == "server_address")
-    banners = [bisect_right(servers, fact.line) for fact in facts if fact.key == "process_banner"]
-    first, *later = (banners.count(nth) for nth in range(len(servers)))
-    return first > 1 and not all(count and count % first == 0 for count in later)

@@ -5,7 +5,6 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from analyzer.ingest.logs.collectors.joined import is_part
 from analyzer.ingest.logs.collectors.streams import (
     Stream,
     Style,
@@ -19,6 +18,7 @@ from analyzer.ingest.logs.markdown import LARGEST_PASTE, style_of_paste, unmarke
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import split_into_blocks
 from analyzer.model.budget import Budget
+from analyzer.model.log_layout import is_part
 from analyzer.model.log_template import template_of
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind

@@ -7,7 +7,7 @@ from importlib import import_module
 from itertools import chain
 
 from analyzer.ingest.logs.collectors.headings import kind_below
-from analyzer.ingest.logs.collectors.joined import Numbered, joined_at, part_key, parts
+from analyzer.ingest.logs.collectors.joined import Numbered, joined_at, parts
 from analyzer.ingest.logs.collectors.streams import (
     detect_style,
     has_headings,
@@ -24,7 +24,7 @@ from analyzer.ingest.scan.fork_pool import ScanLog
 from analyzer.ingest.scan.line_selection import Sampling, Selection, no_progress
 from analyzer.ingest.scan.scan_plan import scan_log
 from analyzer.model.budget import Budget
-from analyzer.model.log_layout import UNREAD_LAYOUT
+from analyzer.model.log_layout import UNREAD_LAYOUT, part_key
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import host_in, is_numbered, is_rotated, natural_order, worker_of

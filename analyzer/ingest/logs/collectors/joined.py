@@ -8,7 +8,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from string import ascii_lowercase
 from typing import NamedTuple
 
 from analyzer.ingest.reader_output import SourceRows
@@ -21,7 +20,6 @@ _OF_EPOCH = re.compile(r"[A-Z]0000 00:00:")
 """Regex for the prefix of absl, whose time is UTC; TensorFlow's own prefix has local time."""
 _DIGITS = re.compile(r"\d+")
 _COMPARED_CHARS = 16
-_PART = "part-"
 
 Numbered = Sequence[tuple[int, str]]
 
@@ -31,17 +29,6 @@ class _Row(NamedTuple):
 
     line: int
     time: float
-
-
-def part_key(number: int) -> str:
-    """Return the key of the stream with the log of a process, counted from 0: `part-a`, `part-b`."""
-    rest, last = divmod(number, len(ascii_lowercase))
-    return (part_key(rest - 1) if rest else _PART) + ascii_lowercase[last]
-
-
-def is_part(key: str | None) -> bool:
-    """Return True for a key as `part_key` returns it."""
-    return bool(key) and str(key).startswith(_PART)
 
 
 def joined_at(output: SourceRows, lines: Numbered) -> list[int]:

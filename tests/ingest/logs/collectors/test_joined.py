@@ -9,8 +9,8 @@ import pytest
 
 from analyzer import analyze
 from analyzer.discover import discover
-from analyzer.ingest.logs.collectors.joined import is_part, part_key
 from analyzer.ingest.raw_lines import lines_at
+from analyzer.model.log_layout import is_part, part_key
 from analyzer.pipeline import load_tables
 from tests.rules import our_rules
 
@@ -131,3 +131,13 @@ def test_parts_have_letters() -> None:
     ]  # fmt: skip
     assert is_part("part-b")
     assert not is_part(None)
+
+
+def test_parts_of_fewer_processes_than_tasks_name_no_worker(make_run: MakeRun) -> None:
+    """The traceback may be of a process that failed before it started TensorFlow, and has no part of its own."""
+    error = 'Traceback (most recent call last):\n  File "/app/train.py", line 3, in <module>\nKeyError: 3\n'
+    lost = "2026-11-21 01:02:10.6: E x/coordination_service.cc:992] /job:worker/replica:0/task:2 has been set to ERROR\n"
+    for tasks, named in ((2, {"worker:0", "worker:1"}), (3, {None})):
+        last = process(101, index=1, port=2, after=lost if tasks > 2 else "")
+        run = make_run({"D.log": process(100, index=0, port=1, after=error) + last})
+        assert {worker for worker, _ in workers(run).values()} == named
