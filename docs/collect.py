@@ -52,7 +52,9 @@ Names tell whose file it is: a role and an index anywhere in the path
 (`worker-0.log`, `chief/stderr.txt`, `rank3.out`, `mnist-worker-1.log`).
 Names that count from 1 (`worker-1` to `worker-4`, `node01` to `node04`) are of the tasks 0 to 3
 if the logs contradict the names. A name that has only a host's number (`node1/out.log`) is a guess,
-and gives way to what the logs say. The report tells which file it takes for which worker, and how.
+and gives way to what the logs say; beside logs of a training, one that shows none, such as that of a
+package manager in the directory of a host, makes no further worker.
+The report tells which file it takes for which worker, and how.
 Logs are files that end in `.log`, `.out`, `.err`, `.txt` or `.jsonl`,
 also rotated (`.log.1`, `.log-20261121`, `.log.bak`), `stdout`, `stderr`, `train.o48213`, `48213_1`,
 and `worker-1` without a suffix; under other names,
@@ -61,6 +63,9 @@ Compressed and rotated files, archives, and one file with a prefix before each l
 So is a text with the logs of several workers below titles (`### worker 1`, `==> worker-1.log <==`)
 or commands (`$ kubectl logs job-worker-1`, `$ kubectl describe pod job-worker-1`);
 [formats.md](formats.md) has all that is known.
+Logs that were joined without titles (`cat worker-0.log worker-1.log > all.log`) are told apart where
+the times of TensorFlow's lines show that their processes ran at once, and called `all.log#part-a` and
+`all.log#part-b`; name such a file after no worker.
 With a label selector `kubectl logs` gives ten lines a pod, unless it is told `--tail=-1`.
 
 ## While the job runs

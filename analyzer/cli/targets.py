@@ -106,9 +106,14 @@ def _is_folder(output: str) -> bool:
 
 
 def _default_folder(inputs: Sequence[Path]) -> Path:
-    """Return the current directory; the temporary directory if that is read-only or part of the run."""
+    """Return the current directory; the temporary directory if that is read-only or part of the run.
+
+    Files that are named one by one lie in their run; a file alone is all of it.
+    """
     places = [each.resolve() for each in inputs if not is_archive(each)]
-    runs = [place if place.is_dir() else place.parent for place in places]
+    runs = [
+        place if place.is_dir() else place.parent for place in places if place.is_dir() or len(places) > 1
+    ]
     here = Path.cwd()
     if os.access(here, os.W_OK) and not _is_inside(here, runs):
         return here

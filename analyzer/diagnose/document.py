@@ -25,6 +25,7 @@ from analyzer.model import contract
 from analyzer.model.findings import Finding, Outcome, Verdict
 from analyzer.model.run import Tables
 from analyzer.tables.grouping import grouped
+from analyzer.tables.kernel_times import apart_from_run
 
 UNSURE = 0.5
 """Confidence below which the document lists informative log lines and their possible causes."""
@@ -114,6 +115,7 @@ def _log_lines(
     unsure: bool,
 ) -> dict[str, Any]:
     """Return the log lines to show, and the file that would decide an `unsure` diagnosis."""
+    tables = _of_its_time(tables)
     found = telling_lines(tables, findings) if unsure else []
     telling = described(found, meanings)
     last, odd = _unexplained(decision, telling, tables)
@@ -123,6 +125,13 @@ def _log_lines(
         "telling_lines": telling,
         "deciding_file": deciding_file(found, tables) if unsure else None,
     }
+
+
+def _of_its_time(tables: Tables) -> Tables:
+    """Return the tables without the records of kernel logs that were not written while the run went on."""
+    records = tables["records"]
+    apart = apart_from_run(records, "text", tables["sources"])
+    return {**tables, "records": records.filter(~apart)} if apart.any() else tables
 
 
 def _events(

@@ -71,8 +71,9 @@ def _owners(
 def _identified(source: NamedSource, found: Owners, shift: int) -> NamedSource:
     """Return the source with its worker; adds `shift` to an attempt number taken from its name."""
     claim = found.claims.get(source.name)
+    named = None if source.name in found.unnumbered else source.worker
     counted = shift if source.numbered else 0
-    return source._replace(worker=claim.worker if claim else source.worker, attempt=source.attempt + counted)
+    return source._replace(worker=claim.worker if claim else named, attempt=source.attempt + counted)
 
 
 def _renumbered(

@@ -1,19 +1,25 @@
 """Finds the task that a log states as its own, by its words or by the address of its server."""
 
 import json
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from typing import NamedTuple
 
-from analyzer.identify.statements import NamedSource, Statement, Statements
+from analyzer.identify.statements import SAID_AT_START, NamedSource, Statement, Statements
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import Basis, is_numbered, is_task
+from analyzer.tables.grouping import grouped
 
 Cluster = Mapping[str, Sequence[str]]
 """Role → addresses in index order, as in a `cluster_spec`."""
 _TASK_OF = {"task": "{}", "own_device": "{}", "created_device": "{}", "global_rank": "worker:{}"}
 """Key of a fact that a log states of itself → its value as a task, the most telling first."""
+
+_SAID_ONCE = {"server_address", *SAID_AT_START} - {"task"}
+"""Keys of facts that a process logs once, at its start."""
 
 
 _OF_CLUSTER = ("cluster_spec", "connected")
@@ -89,3 +95,38 @@ def task_addresses(cluster: Cluster) -> Mapping[str, str]:
         for role, addresses in cluster.items()
         for index, address in enumerate(addresses)
     }
+
+
+def is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
+    """Return True if several workers wrote to one log without labels: it has servers of several tasks.
+
+    Without a known cluster, several addresses count only if two processes started before the first server, or
+    say that they are different tasks: a restarted worker may change its address.
+    """
+    facts = stated_by(group, stated)
+    servers = {fact.value for fact in facts if fact.key == "server_address"}
+    tasks = {task for server in servers for task in listening(server, clusters)}
+    together = len(servers) > 1 and _start_together(facts)
+    return len(tasks) > 1 or (not tasks and (together or _state_different_tasks(facts)))
+
+
+def _state_different_tasks(facts: Sequence[Statement]) -> bool:
+    """Return True if a log states a task, repeats what is said at a start, and states another one."""
+    tasks = sorted((fact.line, fact.value) for fact in facts if fact.key == "task")
+    said = grouped((fact.key, fact.line) for fact in facts if fact.key in _SAID_ONCE)
+    for lines in (lines for lines in said.values() if len(lines) > 1):
+        started = ((bisect_right(sorted(lines), line), task) for line, task in tasks)
+        if any(before < after and one != other for (before, one), (after, other) in pairwise(started)):
+            return True
+    return False
+
+
+def _start_together(facts: Sequence[Statement]) -> bool:
+    """Return True if a log shows a second process that started before the first one's server.
+
+    A process may print several banners before its server; after a restart it prints as many again.
+    """
+    servers = sorted(fact.line for fact in facts if fact.key == "server_address")
+    banners = [bisect_right(servers, fact.line) for fact in facts if fact.key == "process_banner"]
+    first, *later = (banners.count(nth) for nth in range(len(servers)))
+    return first > 1 and not all(count and count % first == 0 for count in later)

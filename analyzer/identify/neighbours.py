@@ -1,13 +1,17 @@
 """Finds the log of the worker that a kernel log or a dump belongs to, by the host or the stem in its name."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
 
+import polars as pl
+
 from analyzer.identify.claims import Claim
-from analyzer.identify.statements import NamedSource, Statements
+from analyzer.identify.statements import NamedSource, Statements, is_vague
+from analyzer.model.log_layout import joined_file
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import host_in, is_kernel_log, is_numbered
+from analyzer.model.task_names import host_in, is_kernel_log, is_numbered, split_task
 from analyzer.tables.grouping import grouped
 
 _HOST = re.compile(r"(?:grpc://)?([a-z][a-z0-9-]*)", re.IGNORECASE)
@@ -60,3 +64,38 @@ def _stems(name: str) -> Iterable[str]:
     while path.suffix:
         path = path.with_suffix("")
         yield path.as_posix()
+
+
+def without_idle_numbers(
+    sources: Sequence[NamedSource],
+    training: Collection[str],
+    listed: AbstractSet[str],
+    spoken: AbstractSet[str],
+) -> list[NamedSource]:
+    """Return the sources, without the numbers of logs that show no training and are of no task of the job.
+
+    The tasks are those of the logs of `training`, and those that the clusters list and the logs speak of.
+    Without a cluster, the number that follows the highest one of them may be that of a task that wrote
+    little.
+    """
+    trained = {each.worker for each in sources if each.name in training and each.worker}
+    tasks = trained | listed | spoken
+    limit = max((split_task(task)[1] for task in tasks), default=0) + (not listed)
+    idle = {
+        each.name
+        for each in sources
+        if each.is_log and each.worker and trained and each.worker not in tasks and is_vague(each.name)
+        if split_task(each.worker)[1] > limit or listed
+    }
+    return [each._replace(worker=None) if each.name in idle else each for each in sources]
+
+
+def parts_of_more_logs(logs: Sequence[str], others: int, tasks: int, records: pl.DataFrame) -> list[str]:
+    """Return the logs that are parts of joined files if one of them may hold the error of another process.
+
+    That is so if there are fewer logs, with the `others`, than `tasks`: a process that failed before
+    TensorFlow started leaves a traceback, and nothing that shows where its log begins.
+    """
+    parts = [log for log in logs if joined_file(log)]
+    raised = records.filter(pl.col("source").is_in(parts) & (pl.col("kind") == "traceback"))
+    return parts if len(logs) + others < tasks and not raised.is_empty() else []

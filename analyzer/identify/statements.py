@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import polars as pl
 
+from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
+from analyzer.model.schema import GAUGE
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import (
     attempt_of,
+    host_in,
     is_kernel_log,
     is_numbered,
     log_of,
@@ -20,6 +24,8 @@ from analyzer.model.task_names import (
 )
 from analyzer.tables.grouping import grouped
 
+_OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at")
+"""Keys of facts that Slurm states of a job, not a program of itself."""
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""
 _NUMBERS = re.compile(r"\d+")
@@ -133,3 +139,35 @@ def with_rows(tables: Tables, sources: Iterable[str]) -> set[str]:
     if not wanted:
         return set()
     return {source for column in frames for source in column.unique() if source in wanted}
+
+
+def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> set[str]:
+    """Return the logs that show training: progress, facts of their own, tracebacks or TensorFlow lines.
+
+    Lines of Slurm do not count. Nor do, in the unlabelled lines of a log with labelled ones, facts and the
+    exceptions that a launcher raises about its program.
+    """
+    own = pl.col("source").is_in(list(logs))
+    labelled = {name.rpartition("#")[0] for name in tables["sources"]["source"]}
+    unlabelled = own & ~pl.col("source").is_in(list(labelled))
+    launcher = messages.wording("of_launcher")
+    raised = tables["records"].filter(own & (pl.col("kind") == "traceback"))
+    of_program = [source not in labelled or not launcher.is_in(text)
+                  for source, text in raised.select("source", "text").iter_rows()]  # fmt: skip
+    shown = (
+        tables["records"].filter(own & (pl.col("kind") == "cpp")),
+        raised.filter(pl.Series(of_program, dtype=pl.Boolean)),
+        tables["scalars"].filter(own & (pl.col("origin") != GAUGE)),
+        tables["facts"].filter(unlabelled & pl.col("worker").is_null() & ~pl.col("key").is_in(_OF_SLURM)),
+    )
+    return {source for rows in shown for source in rows["source"].unique()}
+
+
+@lru_cache(maxsize=1 << 14)
+def is_vague(name: str) -> bool:
+    """Return True if the name of a log or stream has a number but no role, or the number of a host.
+
+    A rank that a launcher puts before lines, a stream of digits only, is a task's index, not such a number.
+    """
+    whole, _, part = name.rpartition("#")
+    return (is_numbered(part) and not (whole and part.isdigit())) or host_in(name) is not None

@@ -9,28 +9,30 @@ Numbers from 1, as docker compose uses, are shifted to start at 0; beside a role
 if the logs contradict the names. A fact `attributed` records how a worker was identified that no name states.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import NamedTuple
-
-import polars as pl
 
 from analyzer.identify.claims import (
     Claim,
     Cluster,
     claim_of,
-    listening,
+    is_mixed,
     stated_by,
     stated_clusters,
     stated_in_tf_configs,
     task_addresses,
 )
 from analyzer.identify.guesses import by_peers, free_tasks, named_after_hosts, next_free, role_by_name
-from analyzer.identify.neighbours import logs_of_stem, logs_on_host, on_hosts
+from analyzer.identify.neighbours import (
+    logs_of_stem,
+    logs_on_host,
+    on_hosts,
+    parts_of_more_logs,
+    without_idle_numbers,
+)
 from analyzer.identify.numbering import (
     LEADER,
     Numbering,
@@ -44,10 +46,16 @@ from analyzer.identify.numbering import (
     numbering,
 )
 from analyzer.identify.remote_tasks import RemoteTasks
-from analyzer.identify.statements import HOST, NamedSource, Statement, Statements, with_rows
+from analyzer.identify.statements import (
+    HOST,
+    NamedSource,
+    Statements,
+    is_vague,
+    training_logs,
+    with_rows,
+)
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
-from analyzer.model.schema import GAUGE
 from analyzer.model.task_names import (
     Basis,
     host_in,
@@ -59,9 +67,6 @@ from analyzer.model.task_names import (
     without_attempt,
 )
 from analyzer.tables.grouping import grouped
-
-_OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at")
-"""Keys of facts that Slurm states of a job, not a program of itself."""
 
 _FAR = 16
 """A number in a name that is so many times the number of logs is no index, if no log speaks of tasks."""
@@ -78,16 +83,22 @@ class Owners(NamedTuple):
     """Logs to which several workers wrote lines without labels."""
     renumbered: Mapping[str, str]
     """Worker as numbered in the files → worker."""
+    unnumbered: AbstractSet[str]
+    """Logs whose names have a number that is no index of a task."""
 
 
 def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, messages: Messages) -> Owners:
     """Return the workers of logs whose names have only a number, or nothing that identifies a worker."""
     clusters, beside = stated_clusters(stated), logs_on_host(sources, stated)
     sources = [source for source in sources if source.name not in beside]
+    numbered = {source.name for source in sources if source.worker}
     sources = _without_common_numbers(sources, stated, clusters)
     remote = RemoteTasks(tables["records"], stated, messages)
     sources = _without_host_numbers(sources, stated, clusters, remote)
     listed = {task for cluster in clusters for task in task_addresses(cluster)}
+    spoken = _spoken_in([source.name for source in sources], stated, remote)
+    sources = without_idle_numbers(sources, training_logs(tables, numbered, messages), listed, spoken)
+    unnumbered = {source.name for source in sources if source.name in numbered and not source.worker}
     claims, renumbered = _numbered(sources, stated, clusters, remote)
     if not claims:
         claims, renumbered = _numbered_roles(sources, stated, clusters, remote)
@@ -98,9 +109,13 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     of_processes = [name for name in unnamed if not is_kernel_log(name)]
     nameless = with_rows(tables, of_processes)
     others = any(log.name in known for log in logs)
-    working = _training_logs(tables, nameless, messages) or (set() if others else {*nameless})
+    working = training_logs(tables, nameless, messages) or (set() if others else {*nameless})
     groups = _groups(log.name for log in logs if log.name in nameless)
-    mixed = [group[0] for group in groups if _is_mixed(group, stated, clusters)]
+    tasks = _least_tasks(stated, listed | spoken)
+    parts = parts_of_more_logs(
+        [group[0] for group in groups], len({*known.values()}), tasks, tables["records"]
+    )
+    mixed = [group[0] for group in groups if group[0] in parts or is_mixed(group, stated, clusters)]
     own = [group for group in groups if group[0] not in mixed and working & {*group}]
     claims |= _claimed(own, {*known.values()}, stated, clusters)
     unsaid = [group for group in own if group[0] not in claims]
@@ -117,7 +132,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     beside |= logs_of_stem(sources, by_log)
     claims |= {file: by_log[log] for file, log in beside.items() if log in by_log}
     claims |= on_hosts(sources, claims)
-    return Owners(claims, mixed, renumbered)
+    return Owners(claims, mixed, renumbered, unnumbered)
 
 
 def _recorded(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> dict[str, Claim]:
@@ -129,6 +144,12 @@ def _recorded(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> di
     return {name: output[folder[name]] for name in unnamed if folder[name] in output}
 
 
+def _least_tasks(stated: Statements, tasks: AbstractSet[str]) -> int:
+    """Return the least number of tasks of the job, by those that are named and by what logs state."""
+    facts = (fact for facts in stated.values() for fact in facts if fact.key == "num_workers")
+    return max([len(tasks), *(int(fact.value) for fact in facts if fact.value.isdecimal())])
+
+
 def _without_common_numbers(
     sources: Sequence[NamedSource], stated: Statements, clusters: Sequence[Cluster]
 ) -> list[NamedSource]:
@@ -136,7 +157,7 @@ def _without_common_numbers(
 
     `ip-10-0-3-11.log` and `ip-10-0-3-54.log` share the 10, which is a part of a host's name.
     """
-    logs = [each for each in sources if each.is_log and each.worker and _is_numbered(each.name)]
+    logs = [each for each in sources if each.is_log and each.worker and is_vague(each.name)]
     numbered = grouped((log.worker, log.name) for log in logs)
     common = [names for names in numbered.values() if _are_several(names, stated, clusters)]
     of_hosts = {name for names in common for name in names}
@@ -156,11 +177,10 @@ def _without_host_numbers(
     logs = {
         each.name: each.worker
         for each in sources
-        if each.is_log and (_is_numbered(each.name) or HOST.search(each.name.lower()))
+        if each.is_log and (is_vague(each.name) or HOST.search(each.name.lower()))
     }
     numbers = {worker for worker in logs.values() if worker}
-    spoken = {fact.value for fact in stated_by(logs, stated) if fact.key in {"connected", "awaits"}}
-    spoken |= remote([*logs])
+    spoken = _spoken_in([*logs], stated, remote)
     tasks = {task for cluster in clusters for task in task_addresses(cluster)} | spoken
     first = {f"worker:{index}" for index in range(len(numbers))}
     highest = max((split_task(worker)[1] for worker in numbers), default=0)
@@ -176,6 +196,13 @@ def _without_host_numbers(
     refuted = is_refuted(clues, listed_tasks(numbered, stated, clusters), spoken)
     unnamed = logs if of_hosts else named if refuted else {}
     return [each._replace(worker=None) if each.name in unnamed else each for each in sources]
+
+
+def _spoken_in(logs: Sequence[str], stated: Statements, remote: RemoteTasks) -> set[str]:
+    """Return the tasks that logs report as connected, awaited, lost or called."""
+    return {fact.value for fact in stated_by(logs, stated) if fact.key in {"connected", "awaits"}} | remote(
+        logs
+    )
 
 
 def _are_several(names: Sequence[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
@@ -209,8 +236,8 @@ def _numbered(
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
     """Return (log → worker, old → new worker) for logs with only a number in their names."""
     logs = [(each.worker, each.name) for each in sources if each.is_log and each.worker]
-    numbered = grouped((worker, name) for worker, name in logs if _is_numbered(name))
-    named = {worker for worker, name in logs if not _is_numbered(name)}
+    numbered = grouped((worker, name) for worker, name in logs if is_vague(name))
+    named = {worker for worker, name in logs if not is_vague(name)}
     claims = {worker: claim_of(group, stated, clusters) for worker, group in numbered.items()}
     of_hosts = any(map(host_in, chain(*numbered.values())))
     found = {} if of_hosts else _by_claims(claims)
@@ -232,7 +259,7 @@ def _numbered_roles(
     Returns (source → worker, worker in file names → worker); both are empty if the names hold the task's
     index. If a file that is no log names worker 0, those files count from 0, and only logs are renumbered.
     """
-    named = [each for each in sources if each.worker and not _is_numbered(each.name)]
+    named = [each for each in sources if each.worker and not is_vague(each.name)]
     logs = grouped((each.worker, each.name) for each in named if each.is_log and each.worker)
     others = {source.worker for source in named if not source.is_log}
     listed = in_order(task for cluster in clusters for task in task_addresses(cluster))
@@ -276,42 +303,10 @@ def _own_number(worker: str, claim: Claim | None) -> Claim:
     return claim if claim and claim.worker == worker else Claim(worker, Basis.NUMBER)
 
 
-@lru_cache(maxsize=1 << 14)
-def _is_numbered(name: str) -> bool:
-    """Return True if the name of a log or stream has a number but no role, or the number of a host.
-
-    A rank that a launcher puts before lines, a stream of digits only, is a task's index, not such a number.
-    """
-    whole, _, part = name.rpartition("#")
-    return (is_numbered(part) and not (whole and part.isdigit())) or host_in(name) is not None
-
-
 def _by_claims(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
     """Return worker → claim; empty if a worker has no claim or two claim the same task."""
     known = {worker: claim for worker, claim in claims.items() if claim}
     return known if len({claim.worker for claim in known.values()}) == len(claims) else {}
-
-
-def _training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> set[str]:
-    """Return the logs that show training: progress, facts of their own, tracebacks or TensorFlow lines.
-
-    Lines of Slurm do not count. Nor do, in the unlabelled lines of a log with labelled ones, facts and the
-    exceptions that a launcher raises about its program.
-    """
-    own = pl.col("source").is_in(list(logs))
-    labelled = {name.rpartition("#")[0] for name in tables["sources"]["source"]}
-    unlabelled = own & ~pl.col("source").is_in(list(labelled))
-    launcher = messages.wording("of_launcher")
-    raised = tables["records"].filter(own & (pl.col("kind") == "traceback"))
-    of_program = [source not in labelled or not launcher.is_in(text)
-                  for source, text in raised.select("source", "text").iter_rows()]  # fmt: skip
-    shown = (
-        tables["records"].filter(own & (pl.col("kind") == "cpp")),
-        raised.filter(pl.Series(of_program, dtype=pl.Boolean)),
-        tables["scalars"].filter(own & (pl.col("origin") != GAUGE)),
-        tables["facts"].filter(unlabelled & pl.col("worker").is_null() & ~pl.col("key").is_in(_OF_SLURM)),
-    )
-    return {source for rows in shown for source in rows["source"].unique()}
 
 
 def _groups(logs: Iterable[str]) -> list[list[str]]:
@@ -324,26 +319,3 @@ def _groups(logs: Iterable[str]) -> list[list[str]]:
         return path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()
 
     return list(grouped((shared(name), name) for name in logs).values())
-
-
-def _is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
-    """Return True if several workers wrote to one log without labels: it has servers of several tasks.
-
-    Without a known cluster, several addresses count only if two processes started before the first server:
-    a restarted worker may change its address.
-    """
-    facts = stated_by(group, stated)
-    servers = {fact.value for fact in facts if fact.key == "server_address"}
-    tasks = {task for server in servers for task in listening(server, clusters)}
-    return len(tasks) > 1 or (len(servers) > 1 and not tasks and _start_together(facts))
-
-
-def _start_together(facts: Sequence[Statement]) -> bool:
-    """Return True if a log shows a second process that started before the first one's server.
-
-    A process may print several banners before its server; after a restart it prints as many again.
-    """
-    servers = sorted(fact.line for fact in facts if fact.key == "server_address")
-    banners = [bisect_right(servers, fact.line) for fact in facts if fact.key == "process_banner"]
-    first, *later = (banners.count(nth) for nth in range(len(servers)))
-    return first > 1 and not all(count and count % first == 0 for count in later)

@@ -18,6 +18,7 @@ from analyzer.ingest.logs.markdown import LARGEST_PASTE, style_of_paste, unmarke
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import split_into_blocks
 from analyzer.model.budget import Budget
+from analyzer.model.log_layout import is_part
 from analyzer.model.log_template import template_of
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind
@@ -56,7 +57,8 @@ def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int], bud
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     key = name.removeprefix(f"{source.name}#") if name != source.name else None
-    wanted = [text for each in found if key in {None, each.key} for text in each.lines if text[0] in numbers]
+    own = [each for each in found if key in {None, each.key} or (each.key is None and is_part(key))]
+    wanted = [text for each in own for text in each.lines if text[0] in numbers]
     by_number = grouped((line.number, line.text) for line in lines(wanted))
     return {export.numbers[entry - 1]: texts for entry, texts in by_number.items()} if entries else by_number
 

@@ -223,6 +223,14 @@ def test_nor_when_its_logs_are_named_one_by_one(tmp_path: Path, monkeypatch: pyt
     assert (tmp_path / "mwms-report-packed.html").is_file()
 
 
+def test_a_log_that_is_given_alone_is_the_whole_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The directory that it lies in, often a home or a download folder, is none."""
+    shutil.copy(KILLED / "worker-0.log", tmp_path / "D.log")
+    monkeypatch.chdir(tmp_path)
+    main(["D.log"])
+    assert (tmp_path / "mwms-report-D.log.html").is_file()
+
+
 def test_the_report_goes_to_the_current_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

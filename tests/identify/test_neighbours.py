@@ -38,3 +38,33 @@ def test_a_peer_is_named_though_what_it_said_is_cut_off(
     """Collectors that keep single lines drop the one below."""
     text = LINE + LOST.format(0).removesuffix(":UNKNOWN:Error received from peer\n")
     assert workers_of(make_run({"train.log": text})) == {"train.log": "worker:1"}
+
+
+IDLE = (
+    "2026-11-21 01:02:03 status installed libc6:amd64 2.36\n2026-11-21 01:02:04 startup packages configure\n"
+)
+
+
+def test_a_log_without_training_makes_no_further_worker(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Beside logs of the training whose host's number is refuted, and beside those that name their tasks."""
+    logs = [f"step 1 loss 0.5\n{LOST.format(1 - index)}" for index in (0, 1)]
+    hosts = {f"gpu-node-{17 + index}/train.log": log for index, log in enumerate(logs)}
+    assert workers_of(make_run({**hosts, "gpu-node-17/dpkg.log": IDLE})) == {
+        "gpu-node-17/dpkg.log": None,
+        "gpu-node-17/train.log": "worker:0",
+        "gpu-node-18/train.log": "worker:1",
+    }
+    named = {f"worker-{index}.log": log for index, log in enumerate(logs)}
+    assert workers_of(make_run({**named, "node17/agent.log": IDLE}))["node17/agent.log"] is None
+
+
+def test_a_log_of_a_task_that_wrote_little_keeps_its_number(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """It follows those of the others, or is one of the tasks that they speak of."""
+    logs = {f"out-{index}.txt": LINE for index in (0, 1)}
+    assert workers_of(make_run({**logs, "out-2.txt": "+ srun python train.py\n"}))["out-2.txt"] == "worker:2"
+    logs = {"out-0.txt": LINE + LOST.format(7)}
+    assert workers_of(make_run({**logs, "out-7.txt": "+ srun python train.py\n"}))["out-7.txt"] == "worker:7"

@@ -7,14 +7,10 @@ import polars as pl
 
 from analyzer.derive.training.ordering import printed_after_end
 from analyzer.model.task_names import is_kernel_log
-from analyzer.tables.clock_alignment import in_span_of_any_zone
+from analyzer.tables.kernel_times import apart_from_end
 
-_UTC_OFFSET = re.compile(r"\S+T\d\d:\d\d:\d\d[.,]\d+([+-])(\d\d):?(\d\d)\s")
-"""Regex for a time of `dmesg --time-format iso`, which states the zone of the host."""
 _PROCESS = re.compile(r"\bpid[= ](\d+)|\bKill(?:ed)? process (\d+)|\[(\d+)\]: segfault at ")
 """Regex for a process that a line of a kernel log is about."""
-_MARGIN_SECONDS = 60.0
-"""By how much the clock of a kernel log may differ from those of the workers, zones aside."""
 
 
 def matches(
@@ -42,7 +38,7 @@ def matches(
         printed_after_end(found, lifetimes).alias("after_end"),
         (pl.col("last") > pl.col("line")).fill_null(value=False).alias("overcome"),
         _before_start(found, facts),
-        _of_another_time(found, sources),
+        apart_from_end(found, "excerpt", sources).alias("of_another_time"),
         pl.Series("tensorflow", stated, dtype=pl.String()),
     )
     begun = (pl.col("first") < pl.col("line")).fill_null(value=False)
@@ -75,34 +71,3 @@ def _of_named_process(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
 
     rows = found.select("worker", "source", "excerpt").iter_rows()
     return pl.Series("worker", [whose(*row) for row in rows], dtype=pl.String())
-
-
-def _of_another_time(found: pl.DataFrame, sources: pl.DataFrame) -> pl.Series:
-    """Return for each line whether a kernel log has it from another time than that of the run's end.
-
-    A kernel log covers weeks, with kills in other jobs. The run's end lasts from the first to the last of its
-    workers' last lines: a worker that is killed stops first, its peers later.
-    """
-    kernel_logs = {name for name in sources["source"] if is_kernel_log(name)}
-    own = sources.filter(pl.col("worker").is_not_null() & ~pl.col("source").is_in(kernel_logs))
-    ends = own.group_by("worker").agg(pl.col("last_time").max())["last_time"].drop_nulls().to_list()
-    apart = [False] * found.height
-    if kernel_logs and ends:
-        span = min(ends) - _MARGIN_SECONDS, max(ends) + _MARGIN_SECONDS
-        rows = found.select("source", "time", "excerpt").iter_rows()
-        apart = [name in kernel_logs and not _is_within(time, line, *span) for name, time, line in rows]
-    return pl.Series("of_another_time", apart, dtype=pl.Boolean())
-
-
-def _is_within(time: float | None, line: str, first: float, last: float) -> bool:
-    """Return True if a line may have been written between `first` and `last` (s since 1970, UTC).
-
-    Its own time may be in UTC or in the host's time zone; a line without one may be of any time.
-    """
-    if time is None:
-        return True
-    offset = _UTC_OFFSET.match(line)
-    if offset is None:
-        return in_span_of_any_zone(time, first, last)
-    minutes = int(f"{offset[1]}{offset[2]}") * 60 + int(f"{offset[1]}{offset[3]}")
-    return any(first <= each <= last for each in (time, time + 60 * minutes))

@@ -7,6 +7,7 @@ from importlib import import_module
 from itertools import chain
 
 from analyzer.ingest.logs.collectors.headings import kind_below
+from analyzer.ingest.logs.collectors.joined import Numbered, joined_at, parts
 from analyzer.ingest.logs.collectors.streams import (
     detect_style,
     has_headings,
@@ -23,10 +24,10 @@ from analyzer.ingest.scan.fork_pool import ScanLog
 from analyzer.ingest.scan.line_selection import Sampling, Selection, no_progress
 from analyzer.ingest.scan.scan_plan import scan_log
 from analyzer.model.budget import Budget
-from analyzer.model.log_layout import UNREAD_LAYOUT
+from analyzer.model.log_layout import UNREAD_LAYOUT, part_key
 from analyzer.model.run import Source
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import is_numbered, is_rotated, natural_order, worker_of
+from analyzer.model.task_names import host_in, is_numbered, is_rotated, natural_order, worker_of
 
 _MAX_DIGITS = 25
 """Maximum length of a task index; Python refuses to convert thousands of digits."""
@@ -119,10 +120,31 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
                 output.add_damage(UNREAD_LAYOUT, line=chunks[0][0][0])
         else:
             output = _read_printed(output, kind, chunks, matcher)
-        outputs.append(output)
+        several = key is None and len(by_origin) == 1 and not _states_a_task(source.name)
+        outputs += (_read_parts(output, chunks, year, matcher) if several else []) or [output]
     if len(outputs) == 1:
         outputs[0].bytes, outputs[0].lines = selection.bytes, selection.lines
     return outputs
+
+
+def _read_parts(
+    whole: SourceRows, chunks: Sequence[Numbered], year: int, matcher: Matcher
+) -> list[SourceRows]:
+    """Return the rows of each of the logs that one file was joined from; none if it holds one log."""
+    begins = joined_at(whole, [*chain.from_iterable(chunks)])
+    pieces = [parts(chunk, begins) for chunk in chunks] if begins else []
+    outputs = []
+    for number, own in enumerate(zip(*pieces, strict=True)):
+        part = whole.source._replace(name=f"{whole.source.name}#{part_key(number)}", worker=None)
+        output = SourceRows(part, thinned=whole.thinned)
+        read_stream(output, [[*lines] for lines in own if lines], year, matcher)
+        outputs.append(output)
+    return outputs
+
+
+def _states_a_task(name: str) -> bool:
+    """Return True if a file's name states the task that wrote it, with its role."""
+    return worker_of(name, Kind.OTHER) is not None and host_in(name) is None
 
 
 def _lines(data: bytes, *, may_be_pasted: bool) -> Sequence[str]:

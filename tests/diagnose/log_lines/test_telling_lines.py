@@ -42,6 +42,17 @@ def test_a_plain_sentence_is_no_telling_line(make_run: MakeRun) -> None:
     assert analyze([make_run({"worker-0.log": log, "worker-1.log": PLAIN})]).document["telling_lines"] == []
 
 
+@pytest.mark.parametrize(("day", "telling"), [("20", True), ("25", False)])
+def test_a_line_of_the_kernel_on_another_day_is_none(day: str, telling: bool, make_run: MakeRun) -> None:
+    """A kernel log holds weeks, and the kills of other jobs."""
+    line = f"2026-11-{day}T09:14:07,850233+00:00 python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0\n"
+    log = PLAIN + "2026-11-20 09:14:00.1: E our/io.cc:1] quota of this tenant is used up\n"
+    document = analyze([make_run({"worker-0.log": log, "worker-1.log": log, "kernel.log": line})]).document
+    sources = {told["line"]["source"] for told in document["telling_lines"]}
+    assert ("kernel.log" in sources) is telling
+    assert "worker-0.log" in sources
+
+
 @pytest.mark.recordings
 def test_a_healthy_run_and_one_that_is_explained_have_none() -> None:
     """There is nothing left to guess."""
