@@ -6,7 +6,7 @@ worker's, so each process has a stream of its own.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -44,7 +44,8 @@ def joined_at(output: SourceRows, lines: Numbered) -> list[int]:
         for number, (before, after) in enumerate(pairwise(rows), 1)
         if after.time < before.time - _LEAST_SECONDS
     ]
-    if not falls or not all(map(_has_start, _stretches(rows, [0, *falls]), [starts] * (len(falls) + 1))):
+    logs = [rows[begin:end] for begin, end in pairwise([0, *falls, len(rows)])]
+    if not falls or not all(any(row.line in starts for row in log) for log in logs):
         return []
     found = [rows[number].line for number in falls if _overlaps_earlier(rows, number, falls)]
     opening = [text for line, text in lines if line < rows[0].line]
@@ -69,15 +70,6 @@ def _rows_like(output: SourceRows, starts: Sequence[int]) -> list[_Row]:
     of_start = next((text for line, _, text in records if line == min(starts)), "")
     clock = bool(_OF_EPOCH.match(of_start))
     return [_Row(line, time) for line, time, text in records if bool(_OF_EPOCH.match(text)) is clock]
-
-
-def _stretches(rows: Sequence[_Row], begins: Sequence[int]) -> Iterable[Sequence[_Row]]:
-    for begin, end in pairwise([*begins, len(rows)]):
-        yield rows[begin:end]
-
-
-def _has_start(stretch: Sequence[_Row], starts: Sequence[int]) -> bool:
-    return any(row.line in starts for row in stretch)
 
 
 def _overlaps_earlier(rows: Sequence[_Row], begin: int, falls: Sequence[int]) -> bool:
