@@ -100,10 +100,13 @@ def _one_too_many(rows: Sequence[Row], sizes: Mapping[str, str]) -> Iterator[tup
 
     The others must be of as many workers as they state.
     """
+    taking_part = [row for row in rows if row["role"] != "evaluator"]
     ordered = {
-        row["worker"] for row in rows if row["guessed"] == Basis.ORDER and row["known_by"] in {None, FILES}
+        row["worker"]
+        for row in taking_part
+        if row["guessed"] == Basis.ORDER and row["known_by"] in {None, FILES}
     }
-    others = {row["worker"] for row in rows if row["role"] != "evaluator"} - ordered
+    others = {row["worker"] for row in taking_part} - ordered
     if len(others) > 1 and {sizes[worker] for worker in others & sizes.keys()} == {str(len(others))}:
         for worker in sorted(ordered):
             yield worker, JOB, f"the other logs are of {len(others)} workers, as many as they state"

@@ -66,11 +66,12 @@ def test_a_log_that_lies_beside_those_of_another_job() -> None:
 
 
 def test_a_log_beside_as_many_workers_as_these_state() -> None:
-    """Nothing but the order of the files makes it a worker; devices, which replicas count, may be more."""
+    """Nothing but the order of the files makes it a worker; replicas count devices, and no evaluator."""
     logs = [log(f"worker:{index}", 10.1 + index, 99.0 + index) for index in range(3)]
     extra: dict[str, Any] = {"known_by": FILES, "guessed": Basis.ORDER}
     assert doubted(logs, sizes={"worker:0": "2", "worker:2": "3"}, **extra) == {"worker:2": "job"}
     assert doubted(logs, sizes={"worker:0": "3"}, **extra) == {}
+    assert doubted(logs, sizes={"worker:0": "2"}, **extra | {"role": "evaluator"}) == {}
     assert doubted(logs, sizes={"worker:0": "2", "worker:1": "4"}, **extra) == {}
     assert doubted(logs, sizes={"worker:0": "2"}, **extra | {"guessed": Basis.NUMBER}) == {}
     assert doubted(logs, sizes={"worker:0": "2"}, **extra | {"known_by": SERVICE}) == {}
