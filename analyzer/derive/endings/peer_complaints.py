@@ -71,7 +71,8 @@ def accusations(
     if naming.is_empty():
         return frame("accusations", _awaited(facts, ends))
     tasks, wording = tasks_by_address(facts), _wording(messages)
-    said = _last_words(records)
+    cut = facts.filter(key="ends_within_line")["worker"].drop_nulls()
+    said = _last_words(records.filter(~pl.col("worker").is_in(cut.implode())))
     last = dict(records.group_by("worker").agg(pl.col("time").max()).iter_rows())
     may_be_replaced = any(task.startswith("ps:") for task in ends)
     for record in naming.with_columns(printed_after_end(naming, lifetimes)).iter_rows(named=True):

@@ -30,7 +30,7 @@ class OwnLoss:
         """True once the loss was not finite, or if it is not read."""
 
     def install(self, _hook: Hook, tf: Any) -> None:
-        """Store the module."""
+        """Keep TensorFlow."""
         self.tf = tf
 
     def install_keras(self, keras: Any) -> None:

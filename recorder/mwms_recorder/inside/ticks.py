@@ -117,7 +117,7 @@ class Ticker:
             words[GENERATOR_LOOKS] += any(map(runs_generator, frames.values()))
 
     def phase(self, frame: FrameType | None) -> int:
-        """Return a thread's phase, that of the outermost known frame; `frame` is its innermost."""
+        """Return the phase of the outermost known frame; `frame` is the innermost."""
         phase = OTHER
         while frame:
             phase = self.phases.get(id(frame.f_code), phase)

@@ -57,7 +57,7 @@ def replace(owner: Any, name: str, descriptor: Callable[[Any], object]) -> None:
 
 
 def wrap(owner: Any, name: str, note: Callable[..., Any]) -> None:
-    """Wrap a function: each call returns what `note` returns for the call's result and arguments.
+    """Wrap a function: a call returns what `note` returns for its result and arguments.
 
     Before Python 3.11, a traceback through the function contains a frame of this file.
     """
