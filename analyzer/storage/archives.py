@@ -75,7 +75,7 @@ def unpack(archive: Path, scratch: Path, budget: Budget) -> list[Member]:
 def _unpack(
     archive: Path, name: str, scratch: Path, budget: Budget, allowance: _Allowance, *, inside: bool = False
 ) -> list[Member]:
-    """Unpack the files of one archive, which may be `inside` another one; its name tells its format."""
+    """Unpack the files of one archive; `name` tells its format, `inside` whether another archive holds it."""
     members: list[Member] = []
     broken: list[str] = []
     try:

@@ -30,9 +30,9 @@ _TROUBLE = re.compile(
 )
 """Regex of words in a line of a script that may tell of a lost peer."""
 _TENSORFLOW_LOGGERS = ("absl", "tensorflow")
+"""Python's loggers whose lines are TensorFlow's, not the script's."""
 _MIN_SURVIVAL_SECONDS = 5.0
 """Minimum time for which a coordinator logs after a loss, to count as having survived it."""
-
 
 Row = Mapping[str, Any]
 
