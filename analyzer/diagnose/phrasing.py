@@ -36,7 +36,14 @@ def summary(decision: Decision, tables: Tables) -> str:
         return "The job failed, and no rule explains it."
     if job["in_progress"]:
         return "No end and no stall is recorded: the job still ran, or was killed as a whole."
-    return "The collected files do not show how the job ended."
+    or_not = "; it may still be running" if _may_still_run(tables) else ""
+    return f"The collected files do not show how the job ended{or_not}."
+
+
+def _may_still_run(tables: Tables) -> bool:
+    """Return whether the job trained, and no file shows an end of any worker."""
+    endings = set(tables["lifetimes"].filter("trains")["ended"])
+    return endings == {"unknown"} and tables["job"]["stepped"].item()
 
 
 def _healthy(decision: Decision, tables: Tables) -> str:
@@ -126,7 +133,8 @@ def _absent_or_silent(tables: Tables) -> Iterator[str]:
         where = {"startup": "start-up", "end": "the planned end"}.get(str(barrier), str(at))
         if came:
             yield f"At {where}, {came} had arrived; {', '.join(rows['worker'])} had not."
-    for worker, seconds in tables["silences"].filter("first").select("worker", "seconds").iter_rows():
+    silent = tables["silences"].filter(pl.col("first") & (pl.col("seconds") >= 1))
+    for worker, seconds in silent.select("worker", "seconds").iter_rows():
         yield f"{worker} stopped logging first, {seconds:.0f} s before the last line of any worker."
 
 
@@ -165,6 +173,8 @@ def _to_collect(tables: Tables, deciding: str | None) -> Iterator[Mapping[str, s
     if damaged := _damaged_archives(tables):
         yield {"text": steps["damaged"]["text"].format(archives=listed(damaged))}
         return
+    if _may_still_run(tables):
+        yield steps["still_running"]
     lives = tables["lifetimes"].filter("trains")
     logs = tables["sources"].filter((pl.col("kind") == "log") & (pl.col("read") == "complete"))
     if deciding != Kind.LOG.value and not set(lives["worker"]) <= set(logs["worker"]):
