@@ -4,8 +4,6 @@ All that the command has to wait for is here; the other modules are imported whi
 
 The command writes to a pipe or, if its output was a terminal, to a pseudo-terminal. The observer reads
 it, and the supervisor keeps the reading end open too, so that the command survives if either is killed.
-Files instead of pipes would survive more, but a full disk would make the command's `print` fail, and a
-launcher would see no output.
 """
 
 from __future__ import annotations
