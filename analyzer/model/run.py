@@ -146,6 +146,10 @@ class Run(NamedTuple):
         """Return the diagnosis document as untyped JSON data."""
         return self.diagnosis.document
 
+    def polars(self) -> dict[str, pl.DataFrame]:
+        """Return the tables as polars frames whose times are datetimes in UTC, not seconds as in `tables`."""
+        return {name: _with_datetimes(name, table) for name, table in self.tables.items()}
+
     def pandas(self) -> dict[str, Any]:
         """Return the tables as pandas frames backed by pyarrow, so that no dtype depends on the data.
 
@@ -160,13 +164,13 @@ class Run(NamedTuple):
                 import_module(name)
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(missing_extra(str(error.name), "pandas")) from error
-        return {name: _in_pandas(name, table) for name, table in self.tables.items()}
+        frames = self.polars().items()
+        return {name: frame.to_pandas(use_pyarrow_extension_array=True) for name, frame in frames}
 
 
-def _in_pandas(name: str, table: pl.DataFrame) -> Any:  # noqa: ANN401 - pandas is no dependency
+def _with_datetimes(name: str, table: pl.DataFrame) -> pl.DataFrame:
     import polars
 
-    instants = [column.name for column in TABLES[name] if column.type == "time"]
-    microseconds = (polars.col(instants) * 1e6).cast(polars.Int64, strict=False)
-    dated = table.with_columns(microseconds.cast(polars.Datetime("us", "UTC"))) if instants else table
-    return dated.to_pandas(use_pyarrow_extension_array=True)
+    times = [column.name for column in TABLES[name] if column.type == "time"]
+    microseconds = (polars.col(times) * 1e6).cast(polars.Int64, strict=False)
+    return table.with_columns(microseconds.cast(polars.Datetime("us", "UTC"))) if times else table

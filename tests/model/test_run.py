@@ -69,6 +69,12 @@ def test_pandas_dtypes_do_not_depend_on_the_data(run: Run) -> None:
     assert full["time"][0].isoformat() == "2027-01-15T08:00:00+00:00"
 
 
+def test_times_are_datetimes_in_polars_too(run: Run) -> None:
+    """The tables themselves keep seconds, which rules compare."""
+    assert run.polars()["scalars"]["time"][0].isoformat() == "2027-01-15T08:00:00+00:00"
+    assert run.tables["scalars"]["time"][0] == 1_800_000_000.0
+
+
 def test_an_empty_path_is_not_the_current_directory() -> None:
     """As an unset variable is one."""
     with pytest.raises(UsageError, match="a path is empty"):
