@@ -163,7 +163,7 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
     return {source for rows in shown for source in rows["source"].unique()}
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 16)
 def is_vague(name: str) -> bool:
     """Return True if the name of a log or stream has a number but no role, or the number of a host.
 
