@@ -91,8 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = command_parser("mwms-analyze", description, _EPILOG)
     add = parser.add_argument
     add("paths", nargs="*", metavar="RUN", help=_RUN)
-    created = "where the report goes, - is standard output; missing directories are created"
-    add("-o", "--output", metavar="FILE|DIR|-", help=created)
+    place = "where the report goes: a file, a directory (one that exists, or DIR/), or - for standard output"
+    add("-o", "--output", metavar="FILE|DIR|-", help=place)
     add("--format", metavar="F[,F]", help=f"any of {', '.join(FORMATS)}; html by default")
     sent = "send the report to a webhook, in the one format of --format (default: json); no file without -o"
     add("--post", metavar="URL", help=sent)

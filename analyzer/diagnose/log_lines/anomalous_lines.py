@@ -116,7 +116,11 @@ def evidence_of(odd: OddLine, lacking: str = "") -> EvidencePlace:
         *([f"only {row['worker']} has it"] if odd.alone else []),
         *(["after the last common step"] if odd.line.late else []),
         *([lacking] if lacking else []),
-        *(["in no healthy run that mwms-analyze knows"] if odd.unusual and row["level"] in _WEIGHTS else []),
+        *(
+            ["unlike any line of a healthy run that mwms-analyze knows"]
+            if odd.unusual and row["level"] in _WEIGHTS
+            else []
+        ),
     ]
     return {
         "says": ", ".join(reasons),

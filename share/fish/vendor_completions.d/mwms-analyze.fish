@@ -57,7 +57,7 @@ complete -c mwms-analyze -e
 complete -c mwms-analyze -f
 
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -s h -l help -d 'show this help message and exit'
-complete -c mwms-analyze -n _shtab_mwms_analyze_using -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'where the report goes, - is standard output; missing directories are created'
+complete -c mwms-analyze -n _shtab_mwms_analyze_using -s o -l output -xka "(__fish_complete_path (commandline -ct))" -d 'where the report goes: a file, a directory (one that exists, or DIR/), or - for standard output'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l format -xka "github gitlab html jira json junit markdown sarif slack text" -d 'any of github, gitlab, html, jira, json, junit, markdown, sarif, slack, text; html by default'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l post -x -d 'send the report to a webhook, in the one format of --format (default: json); no file without -o'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l fail-on -xka "failed degraded" -d 'lowest severity that exits non-zero (default: degraded)'
