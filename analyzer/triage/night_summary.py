@@ -49,6 +49,14 @@ class Run(NamedTuple):
     report: str | None
     address: str | None
 
+    @property
+    def title(self) -> str:
+        """Return the name; one without a letter, as a date or a job's number, behind that of its parent."""
+        if any(map(str.isalpha, self.name)):
+            return self.name
+        above = self.place.rstrip("/").rpartition(f"/{self.name}")[0].rpartition("/")[2]
+        return f"{above}/{self.name}" if above else self.name
+
 
 class Group(NamedTuple):
     """A group of equal failures with its state, its latest run and the outcome of restarts."""

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from analyzer.pipeline import load_rules
 from analyzer.triage.database.history import default_history_url, open_history
 from analyzer.triage.database.schema import VERSION
-from analyzer.triage.night_summary import summarize_night
+from analyzer.triage.night_summary import Run, summarize_night
 from analyzer.triage.publish.digest import digest
 from analyzer.triage.publish.metrics import metrics
 from analyzer.triage.publish.page import page
@@ -40,6 +40,21 @@ def test_the_bad_machine_the_regression_and_the_new_failure_are_found(
     (unknown,) = after.unknown
     assert unknown.cause == "unknown"
     assert shlex.split(unknown.command) == ["mwms-rules", "new", "--from", unknown.run.place]
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "title"),
+    [
+        ("/runs/nlp/bert/2026-11-26/run", "2026-11-26", "bert/2026-11-26"),
+        ("/runs/bert/48213/", "48213", "bert/48213"),
+        ("/runs/nlp/bert-48213", "bert-48213", "bert-48213"),
+        ("48213", "48213", "48213"),
+    ],
+)
+def test_a_date_or_number_is_no_title(place: str, name: str, title: str) -> None:
+    """It stands beside dates of nights."""
+    run = Run(place, None, name, "2026-11-26", None, None, None, "", None, (), "", None, None)
+    assert run.title == title
 
 
 def test_a_restart_that_helped_is_remembered(tmp_path: Path) -> None:
