@@ -17,7 +17,7 @@ from analyzer.redact.walk import Replacement, any_of, texts_of_run
 _GENERIC = re.compile(
     r"localhost|(?:ip6-)?loopback|unknown|none|null|true|false|host|node|all|secret|default|kube-\w+|std|bridge"
     r"|an?|the|its?|itself|another|others?|peers?|kernel|launcher|scheduler|signal|system|timeouts?|watchdog"
-    r"|(?:worker|chief|ps|evaluator|master|rank|task|node|host|job|run|attempt)[-_.:]?\d*|(?:run|logs?)[-_]dir"
+    r"|(?:worker|chief|ps|evaluator|master|rank|task|host|job|run|attempt)[-_.:]?\d*|(?:run|logs?)[-_]dir"
     r"|(?:host|address|user|group|dir|pod|namespace|instance|project|account|resource)-\d+",
     re.IGNORECASE,
 )

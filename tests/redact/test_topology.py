@@ -30,7 +30,7 @@ def test_the_host_of_a_url_is_no_e_mail() -> None:
         "postgres://ann:[secret:url-password]@db.acme.internal:5432/x by [secret:email]"
     )
     assert re.sub(r":[0-9a-f]{4}\]", "]", masked) == (
-        "postgres://user-1:[secret:url-password]@host-1:5432/x by [secret:email]"
+        "postgres://user-1:[secret:url-password]@host-5:5432/x by [secret:email]"
     )
 
 
@@ -79,13 +79,13 @@ def test_topology_names_hosts_that_are_plain_words() -> None:
     made = redact(document, "topology")
     assert excerpts(made) == [
         "connect to host-1:2222 failed",
-        'cluster {"worker": ["host-1:2222", "host-2:2222", "localhost:2222"]}',
-        "ssh host-1; hostname=host-2; 'host-1'",
+        'cluster {"worker": ["host-1:2222", "host-5:2222", "localhost:2222"]}',
+        "ssh host-1; hostname=host-5; 'host-1'",
         "the model gandalf-xl met frodo.py, and gandalf said step:100",
     ]
     assert made["workers"][0]["host"] == "host-1"
     assert made["action"]["exclude"] == ["host-1"]
-    assert made["facts"][0]["values"]["worker:0"] == '{"worker": ["host-1:2222", "host-2:2222"]}'
+    assert made["facts"][0]["values"]["worker:0"] == '{"worker": ["host-1:2222", "host-5:2222"]}'
 
 
 def test_topology_leaves_versions_workers_and_scopes() -> None:

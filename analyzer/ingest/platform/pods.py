@@ -16,7 +16,12 @@ from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS, add_matches
 from analyzer.model.task_names import worker_of
 
 _NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,?\s*$')
-_ROW = re.compile(r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+(?P<status>[A-Z]\w*)")
+_IP = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})"
+_ROW = re.compile(
+    r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+(?P<status>[A-Z]\w*)"
+    rf"(?:\s.{{0,80}}?\s{_IP}\s+(?P<node>[A-Za-z0-9][\w.-]*))?"
+)
+"""Regex for a row of the list of pods; `-o wide` adds the pod's address and the node."""
 _WELL = {"Running", "Completed", "Succeeded", "Terminating"}
 """States in the list of pods that do not indicate a failure."""
 _ROLES = ("training.kubeflow.org/replica-type", "replica-type", "tf-replica-type")
@@ -142,8 +147,11 @@ def _stated(line: str, named: re.Match[str] | None, pod: _Pod) -> Iterator[tuple
     """Yield (key, value) of each fact that a line states about a worker's pod."""
     if named and pod.is_named_by(named["value"]):
         yield "pod", named["value"]
-    if named and (status := named.groupdict().get("status")) and status not in _WELL:
-        yield "pod_status", status
+    row = named.groupdict() if named else {}
+    if row.get("status", "Running") not in _WELL:
+        yield "pod_status", row["status"]
+    if row.get("node"):
+        yield "host", row["node"]
     for key, pattern in _FACTS.items():
         if stated := pattern.match(line):
             yield key, stated["value"]

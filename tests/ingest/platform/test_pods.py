@@ -127,6 +127,20 @@ mnist-worker-1   0/1     OOMKilled   0          11m
     assert (document["cause"], document["culprits"]) == ("resource.host_oom_killed", ["worker:1"])
 
 
+def test_the_wide_table_names_the_hosts(make_run: MakeRun) -> None:
+    """Behind the address, after restarts of two words; a pod that no node took has neither."""
+    table = """\
+NAME             READY   STATUS      RESTARTS        AGE   IP           NODE      NOMINATED NODE   READINESS GATES
+mnist-worker-0   0/1     Error       2 (4m12s ago)   11m   10.4.1.11    gpu-a01   <none>           <none>
+mnist-worker-1   0/1     OOMKilled   0               11m   fd00::4:12   gpu-a02   <none>           <none>
+mnist-worker-2   0/1     Pending     0               11m   <none>       <none>    gpu-a03          <none>
+"""
+    workers = analyze([make_run({**LOGS, "get-pods.txt": table})]).document["workers"]
+    hosts = {worker["id"]: worker["host"] for worker in workers}
+    assert (hosts["worker:0"], hosts["worker:1"]) == ("gpu-a01", "gpu-a02")
+    assert hosts.get("worker:2") is None
+
+
 def test_an_event_is_that_of_the_pod_it_is_about(make_run: MakeRun) -> None:
     """The message of an eviction stands behind the object that it involves."""
     events = {
