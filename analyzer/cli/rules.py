@@ -20,7 +20,7 @@ from analyzer.engine.authoring import cases, pages
 from analyzer.engine.authoring.cases import Trial, run_case
 from analyzer.engine.authoring.draft import draft
 from analyzer.engine.evaluate import match
-from analyzer.engine.loading.load import load
+from analyzer.engine.loading.rule_cache import load_checked
 from analyzer.engine.loading.schemas import file_schema
 from analyzer.model.errors import RuleError, UsageError, UserError
 from analyzer.model.findings import Outcome
@@ -224,8 +224,8 @@ def _cached_rules(arguments: argparse.Namespace) -> RulePack:
 
 
 def _checked_rules(arguments: argparse.Namespace) -> RulePack:
-    """Return the rules of the package and of the user, read and checked without the cache."""
-    return load(list(dict.fromkeys([resource("rules"), *_folders(arguments)])))
+    """Return the rules of the package and of the user; those that are asked for are read and checked."""
+    return load_checked(list(dict.fromkeys([resource("rules"), *_folders(arguments)])))
 
 
 def _users_rules(pack: RulePack, arguments: argparse.Namespace) -> RulePack:
