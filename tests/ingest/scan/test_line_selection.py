@@ -223,6 +223,7 @@ def tables(folder: Path) -> Tables:
     return load_tables(discover([folder]), our_rules())
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress], ids=["plain", "gz"])
 def test_a_line_of_many_megabytes_is_cut_and_what_follows_it_is_read(
     wrap: Callable[[bytes], bytes], tmp_path: Path
