@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("id", metavar="ID", help="the rule's id")
     lint = command("lint", _lint, "report every fault of every rule file")
     test = command("test", _test, "run every case of every rule")
+    test.add_argument("--verbose", action="store_true", help="list the cases that pass, too")
     covered = command("coverage", _coverage, "show causes and rules without tests or recordings")
     runs = "a directory of runs to evaluate the rules on"
     covered.add_argument("--runs", metavar="DIR", type=Path, help=runs)
@@ -150,8 +151,10 @@ def _test(arguments: argparse.Namespace) -> int:
     trials = []
     for trial in _trials(arguments):
         outcome = "FAIL" if trial.fault else "skip" if trial.missing else "pass"
-        print(f"{outcome}  {trial.rule.id}: {trial.case.name}")
-        if reason := trial.fault or trial.missing:
+        reason = trial.fault or trial.missing
+        if reason or arguments.verbose:
+            print(f"{outcome}  {trial.rule.id}: {trial.case.name}")
+        if reason:
             print(f"      {reason}")
         trials.append(trial)
     if not trials:

@@ -162,8 +162,10 @@ def test_lint_takes_what_is_right(mine: Path, capsys: Said) -> None:
 
 @pytest.mark.runs
 def test_test_tries_every_case_of_ones_own_rules(mine: Path, capsys: Said) -> None:
-    """And only of those."""
+    """And only of those; those that pass are counted, and listed if one asks."""
     assert main(["test", str(mine)]) == 0
+    assert capsys.readouterr().out == "2 cases, 0 failed, 0 skipped\n"
+    assert main(["test", str(mine), "--verbose"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "pass  mine: revoked", "pass  mine: not revoked", "2 cases, 0 failed, 0 skipped",
     ]  # fmt: skip
@@ -195,7 +197,10 @@ def test_test_says_how_a_case_fails(right: str, wrong: str, says: str, mine: Pat
     """In words, and with exit status 1; a recording that is not there proves nothing either."""
     change(mine, right, wrong)
     assert main(["test", str(mine)]) == 1
-    assert says.format(parent=mine.parent) in capsys.readouterr().out
+    case, said, count = capsys.readouterr().out.splitlines()
+    assert case.startswith(("FAIL  mine: ", "skip  mine: "))
+    assert says.format(parent=mine.parent) in said
+    assert count.startswith("2 cases, ")
 
 
 @pytest.mark.runs
