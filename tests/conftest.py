@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from analyzer.discover import discover
 from analyzer.model.run import Tables
@@ -20,14 +21,18 @@ from tests.rules import our_rules
 from tests.rules import package_of_few_rules as package_of_few_rules
 
 COSTS = {
-    "unit": 0, "rules": 1, "recordings": 2, "processes": 3, "browser": 4, "slow": 5, "tensorflow": 6, "install": 7
+    "unit": 0, "runs": 1, "rules": 2, "recordings": 3, "processes": 4, "browser": 5, "slow": 6, "tensorflow": 7,
+    "install": 8,
 }  # fmt: skip
 """Markers by what a test needs, the cheapest first; a test that has none of the others is a unit test."""
 LONGEST_ID = 400
 """Characters of a text that names a test."""
 SAMPLES = frozenset(SAMPLE_RUNS)
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 RECORDINGS = pytest.StashKey[Recordings]()
 FIXTURE_COSTS = {
+    "tables_of": "runs",
     "recordings": "recordings",
     "sample_run": "recordings",
     "browser": "browser",

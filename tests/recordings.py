@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pickle
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +28,8 @@ RECORDED_RUNS = sorted(path.parent for path in (ROOT / "sample_runs" / "recorded
 KNOWN_MISSES = yaml.safe_load((ROOT / "sample_runs" / "known_misses.yaml").read_text(encoding="utf-8")) or {}
 """Name of a recording that is not explained yet → the reason."""
 MAX_READS = 2
+READS_RUN = "tests.load_tables"
+"""Audit event of a run that goes through the stages from its files to tables."""
 T = TypeVar("T")
 
 
@@ -92,6 +95,7 @@ class Recordings:
             self._reads_anew = False
 
     def _tables_of(self, run: RunDir, pack: RulePack, options: AnalysisOptions | None = None) -> Tables:
+        sys.audit(READS_RUN)
         sample = recorded_as(run)
         if sample is None:
             return self._load_tables(run, pack, options)

@@ -14,6 +14,8 @@ from analyzer.model.budget import Limits
 from analyzer.model.options import AnalysisOptions
 from analyzer.pipeline import analyze
 
+pytestmark = pytest.mark.runs
+
 MakeRun = Callable[[Mapping[str, str]], Path]
 RAISED = 'Traceback (most recent call last):\n  File "t.py", line 1, in <module>\nValueError: bad\n'
 STEPS = "".join(f"step {n} loss 0.5\n" for n in range(60_000))

@@ -7,12 +7,12 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from math import inf
 from pathlib import Path
 
 from analyzer.cli import targets
-from analyzer.cli.inputs import local_paths, rule_directory
+from analyzer.cli.inputs import local_paths, rule_directory, runs_within
 from analyzer.cli.options.configuration import add_configuration_options, configured, naming_origins
 from analyzer.cli.options.printing import as_toml
 from analyzer.cli.options.standard import add_standard_options, command_parser
@@ -189,6 +189,7 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
         for each in formats:
             FORMATS[each].load()
 
+    _point_out_many_runs(paths)
     limit_polars_threads([*paths, *([arguments.against] if arguments.against else [])])
     with redirect_stdout(sys.stderr), ProgressBar() as progress:  # readers of packages may print
         options = AnalysisOptions(
@@ -203,6 +204,15 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
             warm_up=warm_up,
         )
         return _with_history(analyze(paths, options).diagnosis, arguments.history)
+
+
+def _point_out_many_runs(paths: Sequence[Path]) -> None:
+    """Say on standard error that directories which look like runs are read as one, which takes a while."""
+    for path in paths:
+        with suppress(OSError):
+            if count := runs_within(path):
+                many = f"{path}: reads {count} directories as one run; if each is a job, use mwms-triage"
+                print(f"mwms-analyze: {many}", file=sys.stderr)
 
 
 def _with_history(diagnosis: Diagnosis, url: str | None) -> Diagnosis:

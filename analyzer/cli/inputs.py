@@ -7,6 +7,10 @@ from pathlib import Path
 
 from analyzer.engine import why_no_rules
 from analyzer.model.errors import NothingReadable, UsageError
+from analyzer.model.task_names import worker_of
+
+MANY_RUNS = 16
+"""Minimum number of directories that are pointed out if they look like runs, before they are read as one."""
 
 
 @contextmanager
@@ -40,6 +44,20 @@ def rule_directory(name: str, option: str = "--rules ") -> Path:
     if why := why_no_rules(folder):
         raise UsageError(f"{option}{name}: {why}")
     return folder
+
+
+def runs_within(path: Path) -> int:
+    """Return the number of directories in a directory if most of the first 16 look like runs, else 0.
+
+    A run has files of two workers or more, by their names.
+    """
+    folders = sorted(each for each in path.iterdir() if each.is_dir()) if path.is_dir() else []
+    alike = sum(map(_has_several_workers, folders[:MANY_RUNS]))
+    return len(folders) if len(folders) >= MANY_RUNS and alike > MANY_RUNS / 2 else 0
+
+
+def _has_several_workers(folder: Path) -> bool:
+    return len({worker_of(each.name) for each in folder.iterdir() if each.is_file()} - {None}) > 1
 
 
 def _is_url(name: str) -> bool:

@@ -20,7 +20,7 @@ from analyzer.engine.authoring import cases, pages
 from analyzer.engine.authoring.cases import Trial, run_case
 from analyzer.engine.authoring.draft import draft
 from analyzer.engine.evaluate import match
-from analyzer.engine.loading.load import load
+from analyzer.engine.loading.rule_cache import load_checked
 from analyzer.engine.loading.schemas import file_schema
 from analyzer.model.errors import RuleError, UsageError, UserError
 from analyzer.model.findings import Outcome
@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("id", metavar="ID", help="the rule's id")
     lint = command("lint", _lint, "report every fault of every rule file")
     test = command("test", _test, "run every case of every rule")
+    test.add_argument("--verbose", action="store_true", help="list the cases that pass, too")
     covered = command("coverage", _coverage, "show causes and rules without tests or recordings")
     runs = "a directory of runs to evaluate the rules on"
     covered.add_argument("--runs", metavar="DIR", type=Path, help=runs)
@@ -150,8 +151,10 @@ def _test(arguments: argparse.Namespace) -> int:
     trials = []
     for trial in _trials(arguments):
         outcome = "FAIL" if trial.fault else "skip" if trial.missing else "pass"
-        print(f"{outcome}  {trial.rule.id}: {trial.case.name}")
-        if reason := trial.fault or trial.missing:
+        reason = trial.fault or trial.missing
+        if reason or arguments.verbose:
+            print(f"{outcome}  {trial.rule.id}: {trial.case.name}")
+        if reason:
             print(f"      {reason}")
         trials.append(trial)
     if not trials:
@@ -224,8 +227,8 @@ def _cached_rules(arguments: argparse.Namespace) -> RulePack:
 
 
 def _checked_rules(arguments: argparse.Namespace) -> RulePack:
-    """Return the rules of the package and of the user, read and checked without the cache."""
-    return load(list(dict.fromkeys([resource("rules"), *_folders(arguments)])))
+    """Return the rules of the package and of the user; those that are asked for are read and checked."""
+    return load_checked(list(dict.fromkeys([resource("rules"), *_folders(arguments)])))
 
 
 def _users_rules(pack: RulePack, arguments: argparse.Namespace) -> RulePack:

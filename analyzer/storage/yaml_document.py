@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.validators import extend
 
 from analyzer.model.errors import MAX_LISTED, did_you_mean
 
@@ -53,6 +54,18 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """PyYAML's safe loader, in C if libyaml is there."""
 
 
+def _if(validator: Any, condition: Schema, instance: Any, schema: Schema) -> Iterator[_Error]:  # noqa: ANN401
+    """Yield the errors of `if`; where a constant differs, as for all tables but a signal's own, at once."""
+    asked = condition.get("properties", {}).items() if isinstance(instance, dict) else ()
+    if any("const" in each and key in instance and instance[key] != each["const"] for key, each in asked):
+        yield from validator.descend(instance, schema.get("else", True), schema_path="else")
+    else:
+        yield from Draft202012Validator.VALIDATORS["if"](validator, condition, instance, schema)
+
+
+_Validator = extend(Draft202012Validator, {"if": _if})  # type: ignore[no-untyped-call]
+
+
 @dataclass(slots=True)
 class Document:
     """The contents of a file. `lines` maps a path into it, like `("signals", "died")`, to its line."""
@@ -88,7 +101,7 @@ class Document:
         for key in path:
             part = part[key]
         before = len(self.faults)
-        validator = Draft202012Validator(schema, format_checker=FormatChecker(["regex"]))
+        validator = _Validator(schema, format_checker=FormatChecker(["regex"]))
         for error in sorted(validator.iter_errors(part), key=lambda each: list(map(str, each.path))):
             for inner, what in _faults(error):
                 self.fault((*path, *inner), self._as_spelled((*path, *inner), what))

@@ -160,14 +160,18 @@ def test_lint_takes_what_is_right(mine: Path, capsys: Said) -> None:
     assert main(["lint"]) == main(["lint", str(resource("rules"))]) == 0
 
 
+@pytest.mark.runs
 def test_test_tries_every_case_of_ones_own_rules(mine: Path, capsys: Said) -> None:
-    """And only of those."""
+    """And only of those; those that pass are counted, and listed if one asks."""
     assert main(["test", str(mine)]) == 0
+    assert capsys.readouterr().out == "2 cases, 0 failed, 0 skipped\n"
+    assert main(["test", str(mine), "--verbose"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "pass  mine: revoked", "pass  mine: not revoked", "2 cases, 0 failed, 0 skipped",
     ]  # fmt: skip
 
 
+@pytest.mark.runs
 def test_variants_are_rules_of_the_directory_too(mine: Path, capsys: Said) -> None:
     """Whatever their file is called."""
     variants = {name: {"title": name} for name in ("one", "another")}
@@ -178,6 +182,7 @@ def test_variants_are_rules_of_the_directory_too(mine: Path, capsys: Said) -> No
     assert (lines[0], lines[-1]) == ("2 rules, no faults", "4 cases, 0 failed, 0 skipped")
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     ("right", "wrong", "says"),
     [
@@ -192,9 +197,13 @@ def test_test_says_how_a_case_fails(right: str, wrong: str, says: str, mine: Pat
     """In words, and with exit status 1; a recording that is not there proves nothing either."""
     change(mine, right, wrong)
     assert main(["test", str(mine)]) == 1
-    assert says.format(parent=mine.parent) in capsys.readouterr().out
+    case, said, count = capsys.readouterr().out.splitlines()
+    assert case.startswith(("FAIL  mine: ", "skip  mine: "))
+    assert says.format(parent=mine.parent) in said
+    assert count.startswith("2 cases, ")
 
 
+@pytest.mark.runs
 def test_a_case_without_its_run_is_a_fault(mine: Path, capsys: Said) -> None:
     """Of lint, with file and line; `test` says why it ends with 1 though no case failed."""
     change(mine, 'given: {worker-0.log: "step 1 loss 0.5\\n"}', "run: job-18")
@@ -224,6 +233,7 @@ def test_a_file_in_place_of_its_directory_is_an_error(mine: Path, capsys: Said) 
     assert f"mine.yaml: is a file; give its directory, {mine}" in capsys.readouterr().err
 
 
+@pytest.mark.runs
 def test_a_case_may_name_a_run_beside_the_directory(mine: Path) -> None:
     """Whether its files lie in the run itself or in a folder `run`, as `mwms-train record` leaves them."""
     change(mine, 'given: {worker-0.log: "step 1 loss 0.5\\n"}', "run: job-18")
@@ -233,6 +243,7 @@ def test_a_case_may_name_a_run_beside_the_directory(mine: Path) -> None:
     assert main(["test", str(mine)]) == 0
 
 
+@pytest.mark.runs
 def test_coverage_says_what_is_left_open(mine: Path, tmp_path: Path, capsys: Said) -> None:
     """Causes without a rule, rules without a recording, and rules that fired on no run."""
     (mine / "causes.yaml").write_text('mine.own: {means: "nobody wrote its rule"}\n', encoding="utf-8")
@@ -296,6 +307,7 @@ def test_wrong_usage_is_2_and_what_cannot_be_read_4(arguments: list[str], status
     assert "nowhere: no such" in capsys.readouterr().err
 
 
+@pytest.mark.runs
 def test_an_overlay_is_named_in_the_diagnosis(mine: Path, make_run: MakeRun, capsys: Said) -> None:
     """What it switches off is not tried."""
     run = make_run({"worker-0.log": "step 1 loss 0.5\n", "worker-1.log": "step 1 loss 0.5\nlease revoked\n"})

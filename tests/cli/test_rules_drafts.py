@@ -37,6 +37,7 @@ def drafted(text: str, folder: Path, capsys: Said) -> dict[str, object]:
     return document
 
 
+@pytest.mark.runs
 @few_rules
 def test_a_draft_holds_what_one_worker_alone_says(make_run: MakeRun, tmp_path: Path, capsys: Said) -> None:
     """Masked; and it passes `lint` and its own two cases once its texts are filled in."""
@@ -60,6 +61,7 @@ PLAIN = {
 }
 
 
+@pytest.mark.runs
 @few_rules
 def test_a_plain_line_that_only_one_worker_has_is_enough(
     make_run: MakeRun, tmp_path: Path, capsys: Said
@@ -75,6 +77,7 @@ def test_a_plain_line_that_only_one_worker_has_is_enough(
     assert main(["test", str(tmp_path / "rules-of-mine")]) == 0
 
 
+@pytest.mark.runs
 @few_rules
 def test_the_text_to_search_for_has_whole_words(make_run: MakeRun, tmp_path: Path, capsys: Said) -> None:
     """No colon or comma is left of what was cut off beside it."""
@@ -86,6 +89,7 @@ def test_the_text_to_search_for_has_whole_words(make_run: MakeRun, tmp_path: Pat
     assert rule["explains"] == ["peer.*", "symptom-*"]
 
 
+@pytest.mark.runs
 @few_rules
 def test_plain_lines_of_a_lone_worker_tell_nothing(make_run: MakeRun, capsys: Said) -> None:
     """There is nobody that it differs from."""
@@ -105,6 +109,7 @@ def test_a_run_that_is_explained_already_is_said_to_be(capsys: Said) -> None:
     assert "# None is of worker:2, which the diagnosis blames" in printed.out
 
 
+@pytest.mark.runs
 def test_a_draft_is_made_for_the_culprit(make_run: MakeRun, tmp_path: Path, capsys: Said) -> None:
     """However loud the others are about it."""
     logs = {
@@ -146,6 +151,7 @@ def test_a_draft_from_a_recorded_run_proves_itself(
     assert main(["test", str(tmp_path / "rules-of-mine")]) == 0, capsys.readouterr().out
 
 
+@pytest.mark.runs
 @few_rules
 def test_a_run_without_a_telling_line_gives_no_draft(make_run: MakeRun, capsys: Said) -> None:
     """Rather than one that fits everything."""

@@ -46,6 +46,7 @@ def webhook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook
     made.server.close()
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     ("given", "media"),
     [
@@ -75,12 +76,14 @@ def test_the_report_is_posted(
     assert SECRET not in told.err + told.out
 
 
+@pytest.mark.runs
 def test_the_report_is_written_too_where_asked(webhook: Webhook, make_run: Any) -> None:
     """Word for word what was posted."""
     main([str(make_run(LOG)), "--post", webhook.url, "-o", "report.md"])
     assert webhook.posted.body == Path("report.md").read_bytes()
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     "answer",
     [(500, "no room for /services/" + SECRET), (404, "no_team"), (302, ""), (403, {"token": SECRET})],

@@ -9,6 +9,8 @@ import pytest
 
 from analyzer.pipeline import analyze
 
+pytestmark = pytest.mark.runs
+
 STEPS = "step 1 loss 0.5\nstep 2 loss 0.4\n"
 LOST = (
     "2026-11-21 01:00:30.5: E tensorflow/core/common_runtime/ring_alg.cc:291] Aborting RingReduce with "

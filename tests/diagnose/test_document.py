@@ -82,6 +82,7 @@ def test_a_place_is_shown_once_and_only_if_it_shows_something(tables_of: TablesO
     ]
 
 
+@pytest.mark.runs
 def test_a_signal_without_words_of_its_own_makes_no_claim(make_run: MakeRun) -> None:
     """The name of a signal is for who writes the rule."""
     abort = "2026-11-21 01:45:40.605133: E tensorflow/core/common_runtime/base_collective_executor.cc:249] "
@@ -147,6 +148,7 @@ def test_a_culprit_did_not_stop_for_want_of_a_peer(tables_of: TablesOf) -> None:
     assert not [text for worker, text in told if worker == "worker:1" and "peer" in text]
 
 
+@pytest.mark.runs
 def test_without_a_verdict_each_worker_has_its_last_words(make_run: MakeRun) -> None:
     """Its own error, else its last lines; what only one says comes first, and chatter is left out."""
     run = make_run(
@@ -245,6 +247,7 @@ def test_the_longest_compilation_is_an_event(tables_of: TablesOf) -> None:
     assert [(event["time"], event["text"]) for event in told] == [(20.0, "compiled for 4.5 s")]
 
 
+@pytest.mark.runs
 def test_the_command_line_names_no_place(make_run: MakeRun) -> None:
     """The same for the files in any order; a whole directory goes by the name of the run."""
     run = make_run({"worker-0.log": LOG, "worker-1.log": LOG})
@@ -261,6 +264,7 @@ def test_the_command_line_names_no_place(make_run: MakeRun) -> None:
     )
 
 
+@pytest.mark.runs
 def test_what_it_was_made_with(make_run: MakeRun) -> None:
     """An archive by its own name, the good run by its; and the versions of what read and reckoned."""
     run = make_run({"worker-0.log": LOG, "worker-1.log": LOG})
@@ -271,6 +275,7 @@ def test_what_it_was_made_with(make_run: MakeRun) -> None:
     assert made["versions"]["polars"] == pl.__version__
 
 
+@pytest.mark.runs
 def test_the_line_of_an_exit_code_is_quoted_and_not_its_value(make_run: MakeRun) -> None:
     """A reader finds `-9` nowhere in a log that says `Killed`."""
     log = "0: step 1 loss 0.5\n1: step 1 loss 0.5\nsrun: error: n1: task 1: Killed\n"

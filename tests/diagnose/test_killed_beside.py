@@ -13,6 +13,7 @@ from analyzer.render import render
 RAISED = 'step 2 loss 0.4\nTraceback (most recent call last):\n  File "/w/train.py", line 1, in <module>\nKeyError: 1\n'
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     ("code", "confidence", "part"),
     [("-9", 0.6, "failed"), ("-15", 0.78, "bystander"), ("0", 0.78, "bystander")],

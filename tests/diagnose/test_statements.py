@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pytest
+
 from analyzer import analyze
+
+pytestmark = pytest.mark.runs
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 

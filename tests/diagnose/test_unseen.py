@@ -16,6 +16,8 @@ from analyzer.model.source_kinds import Kind
 from analyzer.pipeline import analyze
 from analyzer.render import render
 
+pytestmark = pytest.mark.runs
+
 CONFIG = '{"cluster": {"worker": ["10.0.0.1:2222", "10.0.0.2:2222"]}, "task": {"type": "worker", "index": 0}}'
 
 

@@ -86,6 +86,7 @@ def test_the_right_worker_is_blamed_when_logs_have_one_name(tmp_path: Path) -> N
     assert analyze(folders).document["culprits"] == analyze(logs).document["culprits"] == whole
 
 
+@pytest.mark.runs
 def test_names_that_are_no_utf_8_can_be_reported(tmp_path: Path) -> None:
     """Of the run, of a file, and of two files whose names then look the same."""
     folder = tmp_path / os.fsdecode(b"job-\xff")

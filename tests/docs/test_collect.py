@@ -55,6 +55,7 @@ def test_every_variable_of_a_command_is_defined() -> None:
                 assert all(f"{name}=" in command.text for name in used), command.text
 
 
+@pytest.mark.runs
 def test_what_was_not_collected_leads_to_its_recipe(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """In every format, with the commands themselves where they can be pasted from; each kind once."""
     document = analyze([make_run({"worker-0.log": "step 1 loss 0.5\n"})]).document

@@ -21,6 +21,7 @@ FileNotFoundError: [Errno 2] No such file or directory: '/data/shard-0007.tfreco
 """
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(("code", "held_up"), [("worker-0 0\n", False), ("", True)])
 def test_a_worker_that_exited_with_0_did_not_wait_for_another(
     code: str, held_up: bool, make_run: Callable[[Mapping[str, str]], Path]
@@ -45,6 +46,7 @@ def test_a_rule_that_holds_for_every_training_worker_blames_nobody(end: str) -> 
     assert blamed(rule, two[:1], roster) == (two[:1], ())
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(("kills", "condition"), [(0, ""), (None, "memory was the reason")])
 def test_a_condition_that_the_files_rule_out_is_no_condition(
     kills: int | None, condition: str, make_run: Callable[[Mapping[str, str]], Path]

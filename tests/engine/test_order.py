@@ -55,6 +55,7 @@ def line(files: Mapping[str, str], order: str, make_run: MakeRun, folder: Path) 
     return found(RULE.format(order=order), make_run(files), folder).summary
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     ("order", "number"),
     [
@@ -83,6 +84,7 @@ def worker(said: str, at: int, ahead: int = 0) -> str:
     return "".join(text for _, text in sorted([*steps, *words]))
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize("ahead", [0, 40])
 @pytest.mark.parametrize(
     ("at", "order", "holds"), [(7, "after", True), (3, "after", False), (3, "before", True)]
@@ -95,6 +97,7 @@ def test_between_workers_the_common_clock_tells(
     assert bool(line(logs, f"{order}: first", make_run, tmp_path)) is holds
 
 
+@pytest.mark.runs
 def test_where_the_clocks_are_unknown_nothing_came_first(tmp_path: Path, make_run: MakeRun) -> None:
     """Two workers without a step in common."""
     logs = {
@@ -105,6 +108,7 @@ def test_where_the_clocks_are_unknown_nothing_came_first(tmp_path: Path, make_ru
     assert line(logs, "before: first", make_run, tmp_path) == ""
 
 
+@pytest.mark.runs
 def test_steps_tell_before_times_do(tmp_path: Path, make_run: MakeRun) -> None:
     """A value that went bad at step 3 came before the last step, which is 6 steps later."""
     rule = RULE.format(order="ORDER")
@@ -139,6 +143,7 @@ def test_a_fault_is_named(order: str, says: str, tmp_path: Path) -> None:
         load([tmp_path])
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     ("condition", "versions"),
     [

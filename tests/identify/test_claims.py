@@ -10,6 +10,8 @@ import pytest
 
 from tests.identify.test_workers import LINE, SERVER, workers_of
 
+pytestmark = pytest.mark.runs
+
 
 @pytest.mark.parametrize(("role", "named"), [("worker", True), ("chief", False)])
 def test_a_global_rank_names_the_worker(

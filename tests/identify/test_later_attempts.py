@@ -12,6 +12,8 @@ from analyzer.discover import discover
 from analyzer.pipeline import load_tables
 from tests.rules import our_rules
 
+pytestmark = pytest.mark.runs
+
 LINE = "step 1 loss 0.5\n"
 SERVER = "I0000 00:00:1795224703.563885 6 x.cc:1] Started server with target: grpc://a:2222\n"
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.identify.test_workers import LINE, LOST, SERVER, workers_of
 
+pytestmark = pytest.mark.runs
+
 
 @pytest.mark.parametrize("name", ["gn-014.dmesg", "gn-014/kernel.log", "dmesg.gn-014.txt"])
 def test_a_log_of_the_kernel_is_of_the_server_on_its_host(

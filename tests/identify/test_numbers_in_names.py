@@ -40,6 +40,7 @@ def test_the_first_digits_of_an_identifier_are_no_index() -> None:
     assert worker_of("logs/worker-96a41c20-01000000.out") is None
 
 
+@pytest.mark.runs
 def test_a_number_that_files_of_all_folders_share_is_one_of_a_step(make_run: MakeRun) -> None:
     """As in the archive of a run of GitHub Actions: what sets a job up is no log of a worker."""
     files = {f"train ({host})/{step}.txt": "ready\n" for host in "ab" for step in ("1_Set up", "9_Clean up")}
@@ -49,6 +50,7 @@ def test_a_number_that_files_of_all_folders_share_is_one_of_a_step(make_run: Mak
     assert {found[file] for file in files} == {None}
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize("folders", [("2026-11-24", "2026-11-25"), ("attempt-1", "attempt-2")])
 def test_days_and_attempts_have_files_of_the_same_workers(
     make_run: MakeRun, folders: tuple[str, str]
@@ -58,6 +60,7 @@ def test_days_and_attempts_have_files_of_the_same_workers(
     assert {*found.values()} == {"worker:0"}
 
 
+@pytest.mark.runs
 def test_numbers_that_differ_within_a_folder_are_those_of_workers(make_run: MakeRun) -> None:
     """Though each folder has the same ones."""
     files = {f"{part}/{index}.log": LINE for part in ("fit", "eval") for index in (0, 1)}
@@ -67,6 +70,7 @@ def test_numbers_that_differ_within_a_folder_are_those_of_workers(make_run: Make
     }  # fmt: skip
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(("name", "worker"), [("job_551.log", "worker:0"), ("out_3.log", "worker:3")])
 def test_a_number_far_above_that_of_the_logs_is_one_of_a_job(
     make_run: MakeRun, name: str, worker: str
@@ -75,6 +79,7 @@ def test_a_number_far_above_that_of_the_logs_is_one_of_a_job(
     assert workers_of(make_run({name: LINE})) == {name: worker}
 
 
+@pytest.mark.runs
 def test_nomad_counts_the_parts_of_an_output_up(make_run: MakeRun) -> None:
     """Each allocation has a folder of its own; the part with the highest number is the newest."""
     steps = {0: "step 1 loss 0.5\n", 1: "step 2 loss 0.4\n"}
@@ -90,6 +95,7 @@ def test_nomad_counts_the_parts_of_an_output_up(make_run: MakeRun) -> None:
     assert parts == ["af3/alloc/logs/t.stdout.0", "af3/alloc/logs/t.stdout.1"]
 
 
+@pytest.mark.runs
 def test_the_number_that_differs_is_the_index_if_all_share_another(make_run: MakeRun) -> None:
     """As HTCondor names the output of a job's processes; what it logs of the job is no log of a worker."""
     files = {f"train.771.{n}.{stream}": LINE for n in (0, 1) for stream in ("out", "err")}
@@ -100,6 +106,7 @@ def test_the_number_that_differs_is_the_index_if_all_share_another(make_run: Mak
     }  # fmt: skip
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     ("names", "tasks"),
     [
@@ -118,6 +125,7 @@ def test_a_chief_numbered_1_shows_that_all_roles_count_from_1(
     assert [found[f"{name}.log"] for name in names.split()] == tasks.split()
 
 
+@pytest.mark.runs
 def test_a_rank_among_all_roles_is_no_other_index(make_run: MakeRun) -> None:
     """The chief is rank 0, the first worker rank 1: neither says that its container counts from 0."""
     ranks = {"chief-1": 0, "worker-1": 1, "worker-2": 2}
@@ -125,6 +133,7 @@ def test_a_rank_among_all_roles_is_no_other_index(make_run: MakeRun) -> None:
     assert [*found.values()] == ["chief:0", "worker:0", "worker:1"]
 
 
+@pytest.mark.runs
 def test_what_compose_says_of_a_container_is_of_the_task_of_its_log(make_run: MakeRun) -> None:
     """Its names have numbers that are those of other tasks, too."""
     lines = [f"{name}  | {LINE}" for name in ("chief-1", "ps-1", "ps-2")]
@@ -135,6 +144,7 @@ def test_what_compose_says_of_a_container_is_of_the_task_of_its_log(make_run: Ma
     assert {*facts.select("worker", "value").iter_rows()} == {("ps:1", "-9"), ("ps:0", "0")}
 
 
+@pytest.mark.runs
 def test_a_log_named_after_a_host_is_of_the_task_with_its_address(make_run: MakeRun) -> None:
     """The name of the evaluator is left over: no cluster lists it."""
     cluster = 'TF_CONFIG={"cluster": {"chief": ["np-c:2222"], "worker": ["np-w0:2222", "np-w1:2222"]}}\n'
@@ -143,6 +153,7 @@ def test_a_log_named_after_a_host_is_of_the_task_with_its_address(make_run: Make
     assert [found[log] for log in logs] == ["chief:0", "evaluator:0", "worker:0", "worker:1"]
 
 
+@pytest.mark.runs
 def test_a_rank_in_a_job_with_a_chief_is_no_index_of_a_worker(make_run: MakeRun) -> None:
     """The leader tells of the chief; no line states the cluster."""
     met = "2026-11-26 11:18:24.7: I external/local_tsl/tsl/distributed_runtime/coordination/coordination_service.cc:553] "

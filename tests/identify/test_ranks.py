@@ -11,6 +11,8 @@ from analyzer.discover import discover
 from analyzer.pipeline import load_tables
 from tests.rules import our_rules
 
+pytestmark = pytest.mark.runs
+
 LINE = "step 1 loss 0.5\n"
 WITH_CHIEF = """\
 INFO:tensorflow:MultiWorkerMirroredStrategy with cluster_spec = {{'chief': ['a:1'], 'worker': ['b:1', 'c:1']}}, \

@@ -9,6 +9,8 @@ import pytest
 
 from tests.identify.test_workers import LINE, LOST, workers_of
 
+pytestmark = pytest.mark.runs
+
 
 @pytest.mark.parametrize(("lost", "worker"), [(0, "worker:1"), (1, "worker:0")])
 def test_a_log_is_not_of_the_task_that_it_lost(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pytest
+
 from analyzer.discover import discover
 from analyzer.pipeline import load_tables
 from tests.rules import our_rules
@@ -12,6 +14,7 @@ from tests.rules import our_rules
 LINE = "step 1 loss 0.5\n"
 
 
+@pytest.mark.runs
 def test_only_a_line_about_its_own_host_states_it(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """An error names the other end of a connection; a sentence goes on behind its colon."""
     errors = (

@@ -18,6 +18,8 @@ from analyzer.render.text import terminal
 from tests.recordings import ROOT
 from tests.rules import our_rules
 
+pytestmark = pytest.mark.runs
+
 
 def test_a_log_of_the_kernel_is_no_workers(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """Beside logs that name their workers; its words still count for the job."""

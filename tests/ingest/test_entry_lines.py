@@ -45,6 +45,7 @@ def test_each_entry_has_the_line_where_it_begins(
     assert list(export.numbers) == numbers
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(("indent", "line", "counts"), [(1, 10, None), (None, 3, "entries")])
 def test_a_diagnosis_quotes_lines_that_are_found_again(
     indent: int | None, line: int, counts: str | None, tmp_path: Path

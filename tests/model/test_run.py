@@ -105,6 +105,7 @@ def test_rules_that_are_not_there_are_refused(tmp_path: Path) -> None:
             analyze("run", options=AnalysisOptions(rules=(folder,)))
 
 
+@pytest.mark.runs
 def test_an_error_names_the_field_and_nothing_else(tmp_path: Path) -> None:
     """No option of the command, and no chain of what was raised before it."""
     (tmp_path / "worker-0.log").write_text("step 1 loss 0.5\n", "utf-8")

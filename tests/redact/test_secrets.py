@@ -49,6 +49,7 @@ def test_each_planted_secret_is_masked(name: str) -> None:
     assert masked.endswith(after[-4:])
 
 
+@pytest.mark.runs
 def test_no_planted_secret_is_in_any_output_of_a_run(make_run: MakeRun, tmp_path: Path) -> None:
     """Logs, TF_CONFIG and the name of a file: no format holds one of them, nor does the terminal."""
     lines = [line for line, _ in PLANTED.values()]
@@ -87,6 +88,7 @@ def test_look_alikes_reach_every_output_unmasked() -> None:
         assert "[secret:" not in text, output
 
 
+@pytest.mark.runs
 def test_the_planted_are_quoted_without_the_mask(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """So the test above tests something: unmasked, most of them would have been in the document."""
     monkeypatch.setattr(analyzer.redact, "redact", lambda document, *_: document)
@@ -183,6 +185,7 @@ def test_a_private_key_that_spans_context_and_excerpt_is_masked() -> None:
     assert not any(line in json.dumps(made) for line in KEY_BODY)
 
 
+@pytest.mark.runs
 def test_last_words_are_masked_too(make_run: MakeRun) -> None:
     """Of a run that no rule explains, lines are quoted that no rule chose."""
     log = "step 1 loss 0.5\nodd: password=hunter2hunter2\nbye\n"

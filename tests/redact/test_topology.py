@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pytest
+
 from analyzer.cli.analyze import main
 from analyzer.model.options import AnalysisOptions
 from analyzer.pipeline import analyze, load_rules
@@ -116,6 +118,7 @@ def test_topology_names_directories() -> None:
     assert redact(made, "topology") == made
 
 
+@pytest.mark.runs
 def test_no_place_is_left_in_any_output(make_run: MakeRun) -> None:
     """Neither host, address, user nor directory, whatever the format."""
     told = "open /lustre/acme/fraud/x.py on gpu-17.corp.internal (10.9.8.7), user=grace, /home/grace/x.py"
@@ -128,6 +131,7 @@ def test_no_place_is_left_in_any_output(make_run: MakeRun) -> None:
         assert not [w for w in ("acme", "fraud", "gpu-17", "10.9.8.7", "grace") if w in plain], output
 
 
+@pytest.mark.runs
 def test_the_command_takes_topology(make_run: MakeRun, tmp_path: Path) -> None:
     """And `secrets`, which is the default."""
     run = make_run({"worker-0.log": traceback_with("no route to 10.9.8.7 for password=hunter2hunter2")})

@@ -75,6 +75,7 @@ def test_causes_that_lost_say_why(recordings: Recordings) -> None:
     assert all(each.count(": chosen: ") <= 1 for each in ranked)
 
 
+@pytest.mark.runs
 def test_without_a_cause_the_ends_are_told(make_run: MakeRun) -> None:
     """The verdict rests on them."""
     run = make_run({"worker-0.log": "step 1 loss 0.5\nstep 2 loss 0.4\n", "exit_codes.txt": "worker-0 3\n"})
@@ -113,6 +114,7 @@ def test_an_unknown_failure_shows_what_nearly_fired() -> None:
     )
 
 
+@pytest.mark.runs
 def test_an_absence_is_not_shown_with_the_line_of_an_exit_code(make_run: MakeRun) -> None:
     """What a log does not hold has no line, least of all one of another file."""
     logs = {"worker-0.log": "step 12 loss 0.5\n", "worker-1.log": "step 12 loss 0.5\n"}

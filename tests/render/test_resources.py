@@ -14,6 +14,7 @@ from tests.recordings import ROOT
 RECORDING = ROOT / "recorder" / "tests" / "recordings" / "memory-limit"
 
 
+@pytest.mark.runs
 def test_a_plot_has_a_curve_of_each_worker_over_time() -> None:
     """Memory in GiB, from the first reading of any worker on."""
     plots = resource_plots(analyze([RECORDING]).document)

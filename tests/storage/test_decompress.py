@@ -91,6 +91,7 @@ def test_a_file_may_not_grow_without_end(
     assert (data, damage[:13]) == (MUCH[: 1 << 16], "unpacks to mo")
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(("steps", "least"), [(18_000, 10_000), (20_000, 4 * Sampling().edge // 30)])
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gz", "zst"])
 def test_a_log_that_is_cut_is_read_in_part_and_said(
@@ -107,6 +108,7 @@ def test_a_log_that_is_cut_is_read_in_part_and_said(
     assert found["scalars"].height > least
 
 
+@pytest.mark.runs
 @formats
 def test_what_is_no_log_may_be_compressed_too(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
     """A whole directory is often compressed file by file."""

@@ -111,6 +111,7 @@ def test_every_format_that_people_read_says_it(given: Mapping[str, Any], answer:
     assert decision.seen_before(made | {"verdict": "healthy"}) == []
 
 
+@pytest.mark.runs
 def test_the_command_asks_and_goes_on(
     make_run: MakeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,45 +12,58 @@ from analyzer.engine.loading.schemas import file_schema
 from analyzer.engine.rule_types import Case, Confidence, Pack, Rule, RulePack, Signal, Within
 from analyzer.model.errors import RuleError
 from analyzer.model.findings import Action, Role, Step, Verdict
+from analyzer.model.messages import Messages
 from analyzer.model.run import Pattern
 from analyzer.storage.yaml_document import Document, in_order, read
 
 _CAUSES, _PACK = "causes.yaml", "pack.yaml"
 _NO_RULES = (_CAUSES, _PACK, overlay.NAME)
+_NONE = RulePack((), {}, "")
 
 
-def load(directories: Sequence[Path]) -> RulePack:
+def load(directories: Sequence[Path], first: RulePack = _NONE) -> RulePack:
     """Return all rules below the directories, checked.
+
+    `first` has the rules and messages of the first directory, if it was loaded alone before; those files are
+    not read again.
 
     Raises:
         RuleError: at least one file is wrong; the message lists each fault as `file:line: what`.
 
     """
     files = list(dict.fromkeys(file for each in directories for file in sorted(each.rglob("*.yaml"))))
-    described = {file: read(file, _name(file, directories)) for file in files}
+    known = {file for file in files if first.rules and _has_rules(file) and directories[0] in file.parents}
+    described = {file: read(file, _name(file, directories)) for file in files if file not in known}
     worded = {file for file in described if file.parent.name == messages.FOLDER}
-    known = messages.messages(document for file, document in described.items() if file in worded)
+    said = messages.messages(document for file, document in described.items() if file in worded)
     documents = {file: document for file, document in described.items() if file not in worded}
     of_causes = [document for file, document in documents.items() if file.name == _CAUSES]
     validation.check_causes(of_causes)
     stated = _causes(of_causes)
     causes = {cause: text["means"] for cause, text in stated.items()}
-    of_rules = [document for file, document in documents.items() if file.name not in _NO_RULES]
+    of_rules = [document for file, document in documents.items() if _has_rules(file)]
     written = [each for document in of_rules for each in _parts(document, causes)]
-    ids = [str(document.data.get("id")) for document in written]
-    rules = [rule for document in written if (rule := _checked(document, ids, causes))]
+    ids = [*(rule.id for rule in first.rules), *(str(document.data.get("id")) for document in written)]
+    own = [rule for document in written if (rule := _checked(document, ids, causes))]
+    rules = sorted([*first.rules, *own], key=lambda rule: rule.id)
     overlays = [document for file, document in documents.items() if file.name == overlay.NAME]
     for each in overlays:
         overlay.check(each, ids, {rule.id: rule for rule in rules})
-    packs = tuple(_pack(directory, described) for directory in directories)
+    packs = tuple(_pack(directory, files, described) for directory in directories)
     renamed = _renamed(described[each / _PACK] for each in directories if each / _PACK in described)
     machine = tuple(cause for cause, text in stated.items() if text.get("machine"))
-    validation.check_ids(written)
+    validation.check_ids(written, {rule.id: rule.file for rule in first.rules})
     if faults := in_order([*described.values(), *written]):
         raise RuleError("\n".join(faults))
-    tuned = overlay.with_overlays(sorted(rules, key=lambda rule: rule.id), overlays)
+    tuned = overlay.with_overlays(rules, overlays)
     applied = ", ".join(each.file for each in overlays)
-    return RulePack(tuple(tuned), causes, _digest(files), applied, packs, known, machine, renamed)
+    wording = Messages((*first.messages.known, *said.known))
+    return RulePack(tuple(tuned), causes, _digest(files), applied, packs, wording, machine, renamed)
+
+
+def _has_rules(file: Path) -> bool:
+    """Return whether a file holds rules or messages, by its name."""
+    return file.name not in _NO_RULES
 
 
 def _causes(documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:
@@ -58,9 +71,9 @@ def _causes(documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:
     return {cause: text for data in right for cause, text in data.items()}
 
 
-def _pack(directory: Path, documents: Mapping[Path, Document]) -> Pack:
+def _pack(directory: Path, files: Iterable[Path], documents: Mapping[Path, Document]) -> Pack:
     """Return name, version and digest of a directory of rules; without `pack.yaml`, the directory's name."""
-    digest = _digest(file for file in documents if directory in file.parents)
+    digest = _digest(file for file in files if directory in file.parents)
     described = documents.get(directory / _PACK)
     if described is None or not described.check(file_schema("pack")):
         return Pack(re.sub(r"[^\w.-]", "-", directory.name), None, digest)

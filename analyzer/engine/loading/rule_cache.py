@@ -9,6 +9,7 @@ from pathlib import Path
 
 from analyzer import engine, model
 from analyzer.engine.rule_types import RulePack
+from analyzer.model.errors import RuleError
 from analyzer.storage.disk_cache import cached
 
 
@@ -21,14 +22,30 @@ def load_cached(directories: Sequence[Path]) -> RulePack:
     return _load(tuple(directories), _key(directories))
 
 
+def load_checked(directories: Sequence[Path]) -> RulePack:
+    """Return the rules below the directories, read and checked; of several, only the first may be cached.
+
+    Raises:
+        RuleError: a rule file is wrong.
+    """
+    from analyzer.engine.loading.load import load
+
+    first = _loaded_alone(directories[0]) if len(directories) > 1 else None
+    return load(directories, first) if first else load(directories)
+
+
+def _loaded_alone(directory: Path) -> RulePack | None:
+    """Return the rules of a directory; None if they are wrong without others, or an overlay changed them."""
+    try:
+        pack = load_cached([directory])
+    except RuleError:
+        return None
+    return None if pack.overlay else pack
+
+
 @lru_cache(maxsize=2)
 def _load(directories: Sequence[Path], key: str) -> RulePack:
-    def make() -> RulePack:
-        from analyzer.engine.loading.load import load
-
-        return load(directories)
-
-    pack: RulePack = cached("rules", key, make, pickle.dumps, pickle.loads)
+    pack: RulePack = cached("rules", key, lambda: load_checked(directories), pickle.dumps, pickle.loads)
     return pack
 
 

@@ -41,13 +41,14 @@ _NO_BASIS = (
 )
 
 
-def check_ids(documents: Collection[Document]) -> None:
-    """Add a fault for each id that is used twice."""
-    first: dict[str, Document] = {}
+def check_ids(documents: Collection[Document], known: Mapping[str, str]) -> None:
+    """Add a fault for each id that is used twice; `known` maps ids of rules loaded before to their files."""
+    files = dict(known)
     for document in documents:
-        other = first.setdefault(str(document.data.get("id")), document)
-        if other is not document:
-            document.fault(("id",), f"the id `{document.data['id']}` is that of {other.file} too")
+        name = str(document.data.get("id"))
+        if name in files:
+            document.fault(("id",), f"the id `{name}` is that of {files[name]} too")
+        files.setdefault(name, document.file)
 
 
 def check_causes(documents: Iterable[Document]) -> None:
@@ -180,7 +181,7 @@ def _pattern_fault(pattern: Pattern, example: str) -> tuple[str, str] | None:
 def _check_explained(document: Document, rule: Rule, names: Collection[str]) -> None:
     for key, patterns in (("explains", rule.explains), ("contradicts", rule.contradicts)):
         for index, pattern in enumerate(patterns):
-            if not any(fnmatchcase(name, pattern) for name in names):
+            if pattern not in names and not any(fnmatchcase(name, pattern) for name in names):
                 document.known((key, index), pattern, names, "rule and no cause, and matches none")
 
 

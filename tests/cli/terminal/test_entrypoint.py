@@ -19,7 +19,7 @@ pytestmark = pytest.mark.processes
 KILLED = ROOT / "sample_runs" / "worker-killed" / "run"
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str, list[str]]] = {
     "mwms-analyze": (analyze.main, "analyzer.cli.analyze.analyze", [str(KILLED)]),
-    "mwms-rules": (rules.main, "analyzer.cli.rules.load", ["lint"]),
+    "mwms-rules": (rules.main, "analyzer.cli.rules.load_checked", ["lint"]),
     "mwms-train": (train.main, "analyzer.cli.train.catalogue.all_scenarios", ["list"]),
 }
 

@@ -53,6 +53,7 @@ def test_a_traceback_in_another_stream_stands_against_a_closing_line() -> None:
     assert (life["ended"], life["sure"]) == ("exception", False)
 
 
+@pytest.mark.runs
 def test_such_a_traceback_is_the_cause(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """The diagnosis does not believe the closing line."""
     files = {

@@ -20,6 +20,7 @@ NO_DEVICE = (
 FAULT = "NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, name=python, GPU has fallen off the bus.\n"
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     ("hosts", "error", "exclude"),
     [

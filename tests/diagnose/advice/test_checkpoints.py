@@ -87,6 +87,7 @@ def test_files_tell_where_no_log_does(tables_of: TablesOf) -> None:
     assert last_checkpoint(tables_of(files | {"worker-0.log": "step 1 loss 0.5\n"})) == "checkpoints/ckpt-10"
 
 
+@pytest.mark.runs
 def test_a_job_that_still_hangs_is_asked_before_it_is_killed(make_run: MakeRun) -> None:
     """First the worker that the others wait for; where no rule knows, the page says so too."""
     run = make_run(

@@ -52,6 +52,7 @@ def test_nothing_is_guessed() -> None:
     assert restarted([], ("a", "slurm", "srun")) is None
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(("nodes", "excluded"), [(["node2"], "node2"), (["node2", "node3"], "NODE")])
 def test_a_node_that_failed_is_named_without_a_culprit(
     make_run: MakeRun, nodes: list[str], excluded: str
@@ -128,6 +129,7 @@ tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is abor
 """
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     ("name", "more", "expected"),
     [
@@ -158,6 +160,7 @@ def test_the_files_state_platform_and_names(
     assert not any("kubectl" in (each or "") for each in commands) or "kubectl" in expected
 
 
+@pytest.mark.runs
 def test_reports_show_the_command(make_run: MakeRun) -> None:
     """From srun's own lines to the page and to text, with the name of the node masked where that is asked."""
     env = "HOSTNAME=cn03\nTF_CPP_MIN_LOG_LEVEL=1\nTF_ENABLE_ONEDNN_OPTS=0\n"

@@ -42,6 +42,7 @@ def said(lines: list[dict[str, Any]]) -> dict[str, str]:
     return {each["excerpt"]: each["says"] for each in lines}
 
 
+@pytest.mark.runs
 def test_an_unknown_failure_shows_the_lines_that_stand_out(make_run: MakeRun) -> None:
     """What one worker alone has, and what follows the last step that all show; never what was quoted already."""
     run = make_run(
@@ -62,6 +63,7 @@ def test_an_unknown_failure_shows_the_lines_that_stand_out(make_run: MakeRun) ->
     assert "Lines that stand out" in render(document, "text")
 
 
+@pytest.mark.runs
 def test_a_warning_that_no_healthy_recording_has_stands_out(make_run: MakeRun) -> None:
     """Though all workers print it; what healthy jobs print too, however alarming, does not."""
     strange = (
@@ -81,6 +83,7 @@ def test_a_warning_that_no_healthy_recording_has_stands_out(make_run: MakeRun) -
     assert template_of(frequency) not in healthy_lines()
 
 
+@pytest.mark.runs
 def test_numbers_do_not_make_a_line_odd(make_run: MakeRun) -> None:
     """Addresses, paths, tasks and numbers are masked before lines are compared."""
     logs = {
@@ -97,6 +100,7 @@ def test_a_known_failure_has_no_need_of_them() -> None:
     assert analyze([sample("worker-killed")]).document["odd_lines"] == []
 
 
+@pytest.mark.runs
 def test_a_good_run_shows_what_is_new(tmp_path: Path) -> None:
     """Versions, size, pace, values and lines."""
     for name, text in (

@@ -21,6 +21,7 @@ DOWN = (
 )
 
 
+@pytest.mark.runs
 def test_known_words_come_first_with_their_causes_at_low_confidence(make_run: MakeRun) -> None:
     """In the JSON, the text, the page and the post."""
     log = PLAIN + "2026-11-20 09:14:00.1: E our/io.cc:1] quota of this tenant is used up\n"
@@ -36,12 +37,14 @@ def test_known_words_come_first_with_their_causes_at_low_confidence(make_run: Ma
         assert f"Possible: {means} (30 %)" in " ".join(render(document, kind).split())
 
 
+@pytest.mark.runs
 def test_a_plain_sentence_is_no_telling_line(make_run: MakeRun) -> None:
     """Neither the command line of the job nor a list of options."""
     log = PLAIN + "options: preemption_on_demand_checkpoint=True, http port 8403\n"
     assert analyze([make_run({"worker-0.log": log, "worker-1.log": PLAIN})]).document["telling_lines"] == []
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(("day", "telling"), [("20", True), ("25", False)])
 def test_a_line_of_the_kernel_on_another_day_is_none(day: str, telling: bool, make_run: MakeRun) -> None:
     """A kernel log holds weeks, and the kills of other jobs."""

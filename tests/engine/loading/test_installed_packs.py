@@ -59,6 +59,7 @@ def test_its_rules_count_and_its_version_is_told(install: Install, few_rules: Pa
     assert "mwms_rules_acme" not in sys.modules
 
 
+@pytest.mark.runs
 def test_its_reader_takes_its_files(install: Install, tmp_path: Path) -> None:
     """Before the readers of the package, by name; the version is that of its distribution."""
     install()
@@ -76,6 +77,7 @@ def test_its_reader_takes_its_files(install: Install, tmp_path: Path) -> None:
     assert ["mwms-rules-acme" in versions for versions in made] == [True, False]
 
 
+@pytest.mark.runs
 def test_what_its_reader_prints_is_no_part_of_the_report(
     install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

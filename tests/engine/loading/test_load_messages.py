@@ -65,6 +65,7 @@ def test_a_fault_is_told_with_its_line(old: str, new: str, line: int, what: str,
     assert str(caught.value).startswith(f"mine/messages/mesh-calls.yaml:{line}: {what}")
 
 
+@pytest.mark.runs
 def test_the_wording_of_a_users_own_program_names_a_peer(tmp_path: Path) -> None:
     """A new dialect is a file."""
     run = tmp_path / "run"

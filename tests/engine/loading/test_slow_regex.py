@@ -43,6 +43,7 @@ def document(few_rules: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
     return dict(analyze([run], pack=load([few_rules, rules])).document)
 
 
+@pytest.mark.runs
 def test_every_report_names_it(document: dict[str, Any]) -> None:
     """Once for each log, which is not called damaged otherwise."""
     assert [(damage["source"], damage["what"]) for damage in document["damage"]] == [

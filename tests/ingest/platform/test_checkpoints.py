@@ -13,6 +13,8 @@ from analyzer.model.run import Tables
 from analyzer.pipeline import analyze, load_tables
 from tests.rules import our_rules
 
+pytestmark = pytest.mark.runs
+
 LATEST = """\
 model_checkpoint_path: "ckpt-5"
 all_model_checkpoint_paths: "ckpt-4"

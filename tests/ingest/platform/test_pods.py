@@ -14,6 +14,8 @@ from analyzer.discover import discover
 from analyzer.pipeline import analyze, load_tables
 from tests.rules import our_rules
 
+pytestmark = pytest.mark.runs
+
 MakeRun = Callable[[Mapping[str, str]], Path]
 
 LOST = """\

@@ -270,6 +270,7 @@ def test_what_cannot_be_understood_is_said(
     assert "reader failed" not in "".join(tables["sources"]["reason"].to_list())
 
 
+@pytest.mark.runs
 def test_rules_see_its_words(make_run: MakeRun) -> None:
     """What stands between the rows of accounting is read like any line."""
     text = (

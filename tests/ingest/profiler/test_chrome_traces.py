@@ -62,6 +62,7 @@ def test_the_spans_are_those_of_the_xplane(
     assert len(chrome) == 25
 
 
+@pytest.mark.runs
 def test_one_session_counts_once(tmp_path: Path) -> None:
     """The xplane is read, and the other is said to be the same."""
     folder = "worker-1/plugins/profile/2026_11_21/"
@@ -74,6 +75,7 @@ def test_one_session_counts_once(tmp_path: Path) -> None:
     assert skipped.select("source", "reason").rows() == [(f"{folder}vm.trace.json.gz", reason)]
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     "others",
     [

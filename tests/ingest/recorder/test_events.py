@@ -144,6 +144,7 @@ def test_a_line_that_is_no_event_costs_itself_alone(line: str, damaged: bool, ta
     assert tables["damage"].is_empty() != damaged
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     ("recording", "cause", "culprit"),
     [
@@ -172,6 +173,7 @@ def test_a_kill_for_memory_tells_whose_memory(oom: int | None, key: str | None, 
     assert {name for name in told if name.startswith("killed_")} == ({key} if key else set())
 
 
+@pytest.mark.runs
 def test_a_job_that_still_hangs_is_said_to_run(tmp_path: Path) -> None:
     """Its recording has no end; the stall lasts up to the last sample."""
     shutil.copytree(RECORDINGS / "stalled", tmp_path / "run")

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,12 @@ def chatter(count: int, seed: int) -> Iterator[str]:
         yield CHATTER.format(n % 60, chance.randrange(10**6), n, chance.randrange(10**9))
 
 
+@cache
+def chatter_of_some(seed: int) -> tuple[str, ...]:
+    """30,000 such lines."""
+    return tuple(line.rstrip() for line in chatter(30_000, seed))
+
+
 def parts(data: bytes, size: int) -> Iterator[bytes]:
     """Bytes as a file gives them."""
     stream = io.BytesIO(data)
@@ -77,7 +84,7 @@ def numbered(selection: Selection) -> dict[int, str]:
 @pytest.mark.parametrize("seed", range(8))
 def test_every_place_is_read_under_its_own_number(seed: int, end: str) -> None:
     """Wherever it stands, at the edges of blocks too, as plain text and as JSON writes it."""
-    lines = [line.rstrip() for line in chatter(30_000, seed)]
+    lines = list(chatter_of_some(seed))
     chance = random.Random(seed)
     wanted = {chance.randrange(len(lines)) for _ in range(100)}
     for number in wanted:
@@ -223,6 +230,7 @@ def tables(folder: Path) -> Tables:
     return load_tables(discover([folder]), our_rules())
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress], ids=["plain", "gz"])
 def test_a_line_of_many_megabytes_is_cut_and_what_follows_it_is_read(
     wrap: Callable[[bytes], bytes], tmp_path: Path

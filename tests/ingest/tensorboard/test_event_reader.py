@@ -16,6 +16,8 @@ from analyzer.model.run import Tables
 from analyzer.pipeline import load_tables
 from tests.rules import our_rules
 
+pytestmark = pytest.mark.runs
+
 EVENTS = "events.out.tfevents.1795225200.vm.7.0.v2"
 TRAINED, VALIDATED = (2.0, 1.5, 1.2, 1.1), (2.5, 2600.0, 2700.0, 2800.0)
 Write = Callable[[Mapping[str, Mapping[str, Sequence[float]]]], Tables]

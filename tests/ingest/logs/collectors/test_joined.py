@@ -43,12 +43,14 @@ def workers(run: Path) -> dict[str, tuple[str | None, int]]:
     }
 
 
+@pytest.mark.runs
 def test_processes_of_one_time_are_several_workers(make_run: MakeRun) -> None:
     """The one that began while the other ran is no later attempt of it; what it states names it."""
     run = make_run({"D.log": process(100, index=1, port=1) + process(101, index=0, port=2)})
     assert workers(run) == {"D.log#part-a": ("worker:1", 1), "D.log#part-b": ("worker:0", 1)}
 
 
+@pytest.mark.runs
 def test_the_one_that_failed_is_blamed_whatever_comes_first(make_run: MakeRun) -> None:
     """And each line keeps its number in the file."""
     error = (
@@ -70,6 +72,7 @@ def test_the_one_that_failed_is_blamed_whatever_comes_first(make_run: MakeRun) -
         assert quoted == {place["line"]: [error.splitlines()[-1]]}
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     "text",
     [
@@ -85,6 +88,7 @@ def test_attempts_of_one_process_stay_one_log(text: str, make_run: MakeRun) -> N
     assert [*workers(make_run({"D.log": text}))] == ["D.log"]
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(("tasks", "worker"), [((0, 1), None), ((1, 1), "worker:1")])
 def test_a_log_of_two_tasks_in_turn_is_of_neither(
     tasks: tuple[int, int], worker: str | None, make_run: MakeRun
@@ -99,6 +103,7 @@ def test_a_log_of_two_tasks_in_turn_is_of_neither(
     assert workers(run)["D.log"][0] == worker
 
 
+@pytest.mark.runs
 def test_two_clocks_of_one_process_are_none_of_two(make_run: MakeRun) -> None:
     """TensorFlow's own prefix has local time, that of absl has UTC, here seven hours less."""
     banner = "This TensorFlow binary is optimized to use available CPU"
@@ -108,12 +113,14 @@ def test_two_clocks_of_one_process_are_none_of_two(make_run: MakeRun) -> None:
     assert [*workers(make_run({"D.log": local + absl + server + local}))] == ["D.log"]
 
 
+@pytest.mark.runs
 def test_a_name_that_states_a_task_is_trusted(make_run: MakeRun) -> None:
     """What is in `worker-0.log` is of worker:0."""
     run = make_run({"worker-0.log": process(100, index=0) + process(101, index=1)})
     assert [*workers(run)] == ["worker-0.log"]
 
 
+@pytest.mark.runs
 def test_what_a_process_prints_first_goes_with_it(make_run: MakeRun) -> None:
     """Before its first dated line, as the process above did; numbers may differ."""
     run = make_run(
@@ -133,6 +140,7 @@ def test_parts_have_letters() -> None:
     assert not is_part(None)
 
 
+@pytest.mark.runs
 def test_parts_of_fewer_processes_than_tasks_name_no_worker(make_run: MakeRun) -> None:
     """The traceback may be of a process that failed before it started TensorFlow, and has no part of its own."""
     error = 'Traceback (most recent call last):\n  File "/app/train.py", line 3, in <module>\nKeyError: 3\n'
