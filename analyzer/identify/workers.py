@@ -25,7 +25,14 @@ from analyzer.identify.claims import (
     stated_in_tf_configs,
     task_addresses,
 )
-from analyzer.identify.guesses import by_peers, free_tasks, named_after_hosts, next_free, role_by_name
+from analyzer.identify.guesses import (
+    by_peers,
+    free_tasks,
+    named_after_hosts,
+    next_free,
+    role_by_name,
+    told_apart_by_connection,
+)
 from analyzer.identify.neighbours import (
     logs_of_stem,
     logs_on_host,
@@ -125,7 +132,11 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     claims |= by_peers(unsaid, leading, free, taken, remote)
     unsaid = [group for group in unsaid if group[0] not in claims]
     unsaid = [group for group in unsaid if free or not listed or role_by_name(group, listed) != "worker"]
-    claims |= next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)
+    taken |= {claim.worker for claim in claims.values()}
+    left = [task for task in free if task not in taken]
+    joined = {log for log, facts in stated.items() if any(fact.key == "agent_connected" for fact in facts)}
+    for alike, excluded in told_apart_by_connection(unsaid, left, _connected(stated), joined):
+        claims |= next_free(alike, taken | excluded, remote, listed)
     claims |= _recorded(sources, claims)
     claims |= stated_in_tf_configs(sources, stated, listed)
     by_log = {name: Claim(worker, Basis.ADDRESS) for name, worker in known.items()} | claims
