@@ -102,6 +102,24 @@ def next_free(
     return found
 
 
+def told_apart_by_connection(
+    groups: Sequence[Sequence[str]],
+    free: Sequence[str],
+    connected: AbstractSet[str],
+    joined: AbstractSet[str],
+) -> list[tuple[list[Sequence[str]], set[str]]]:
+    """Return (logs, tasks that they are not) for those that joined the coordination service and the others.
+
+    It saw the `connected` tasks; the `joined` logs say that they reached it. All logs may be of any task if
+    their numbers differ.
+    """
+    came = [group for group in groups if not joined.isdisjoint(group)]
+    met = {*free} & connected
+    if len(came) != len(met):
+        return [([*groups], set())]
+    return [(came, {*free} - met), ([group for group in groups if group not in came], met)]
+
+
 def named_after_hosts(
     groups: Sequence[Sequence[str]], held: AbstractSet[str], clusters: Sequence[Cluster]
 ) -> dict[str, Claim]:

@@ -33,7 +33,7 @@ SAID_AT_START = ("tensorflow", "task", "python", "host", "num_workers", "replica
 """Keys of facts that a script logs at start-up; a repetition indicates a restart."""
 _KEYS = (
     *SAID_AT_START, "own_device", "created_device", "server_address", "cluster_spec", "process_banner",
-    "requeued", "restarts", "awaits", "connected", "leader", "global_rank",
+    "requeued", "restarts", "awaits", "connected", "agent_connected", "leader", "global_rank",
 )  # fmt: skip
 
 

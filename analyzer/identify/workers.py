@@ -25,7 +25,14 @@ from analyzer.identify.claims import (
     stated_in_tf_configs,
     task_addresses,
 )
-from analyzer.identify.guesses import by_peers, free_tasks, named_after_hosts, next_free, role_by_name
+from analyzer.identify.guesses import (
+    by_peers,
+    free_tasks,
+    named_after_hosts,
+    next_free,
+    role_by_name,
+    told_apart_by_connection,
+)
 from analyzer.identify.neighbours import (
     logs_of_stem,
     logs_on_host,
@@ -125,7 +132,11 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     claims |= by_peers(unsaid, leading, free, taken, remote)
     unsaid = [group for group in unsaid if group[0] not in claims]
     unsaid = [group for group in unsaid if free or not listed or role_by_name(group, listed) != "worker"]
-    claims |= next_free(unsaid, taken | {claim.worker for claim in claims.values()}, remote, listed)
+    taken |= {claim.worker for claim in claims.values()}
+    left = [task for task in free if task not in taken]
+    joined = {log for log, facts in stated.items() if any(fact.key == "agent_connected" for fact in facts)}
+    for alike, excluded in told_apart_by_connection(unsaid, left, _connected(stated), joined):
+        claims |= next_free(alike, taken | excluded, remote, listed)
     claims |= _recorded(sources, claims)
     claims |= stated_in_tf_configs(sources, stated, listed)
     by_log = {name: Claim(worker, Basis.ADDRESS) for name, worker in known.items()} | claims
@@ -155,13 +166,22 @@ def _without_common_numbers(
 ) -> list[NamedSource]:
     """Return the sources, without a worker for logs with a number that logs of other tasks have, too.
 
-    `ip-10-0-3-11.log` and `ip-10-0-3-54.log` share the 10, which is a part of a host's name.
+    `ip-10-0-3-11.log` and `ip-10-0-3-54.log` share the 10, which is a part of a host's name. In one joined
+    log, `dispatcher-1` is not the task of `worker-1`.
     """
-    logs = [each for each in sources if each.is_log and each.worker and is_vague(each.name)]
+    named = [each for each in sources if each.is_log and each.worker]
+    logs = [each for each in named if is_vague(each.name)]
     numbered = grouped((log.worker, log.name) for log in logs)
     common = [names for names in numbered.values() if _are_several(names, stated, clusters)]
-    of_hosts = {name for names in common for name in names}
-    return [each._replace(worker=None) if each.name in of_hosts else each for each in sources]
+    tasks = {(_joined_log(each), each.worker) for each in named if not is_vague(each.name)}
+    others = {each.name for each in logs if _joined_log(each) and (_joined_log(each), each.worker) in tasks}
+    unknown = others.union(*common)
+    return [each._replace(worker=None) if each.name in unknown else each for each in sources]
+
+
+def _joined_log(source: NamedSource) -> str:
+    """Return the file of which a source is a labelled part; empty if it is a file of its own."""
+    return source.name.rpartition("#")[0]
 
 
 def _without_host_numbers(

@@ -14,6 +14,7 @@ from tests.rules import our_rules
 
 MakeRun = Callable[[Mapping[str, str]], Path]
 LINE = "step 1 loss 0.5\n"
+CONFIG = 'TF_CONFIG={"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": %d}}\n'
 
 
 def workers_of(run: Path) -> dict[str, str | None]:
@@ -161,3 +162,19 @@ def test_a_rank_in_a_job_with_a_chief_is_no_index_of_a_worker(make_run: MakeRun)
     logs = {"x-chief": met + "rank=0", "x-eval": "", "x-one": "rank=1", "x-two": "rank=2"}
     found = workers_of(make_run({f"{name}.log": f"{text}\n{LINE}" for name, text in logs.items()}))
     assert [*found.values()] == ["chief:0", "evaluator:0", "worker:0", "worker:1"]
+
+
+def test_a_service_beside_workers_in_a_joined_log_is_none_of_them(make_run: MakeRun) -> None:
+    """Docker Compose numbers the containers of every service from 1; a service may be of tf.data."""
+    lines = {
+        "dispatcher-1": LINE,
+        "worker-1    ": CONFIG % 0 + LINE,
+        "worker-2    ": CONFIG % 1 + LINE,
+        "trainer-2   ": LINE,
+    }
+    joined = "".join(f"{name} | {line}\n" for name, text in lines.items() for line in text.splitlines())
+    found = workers_of(make_run({"compose.log": joined}))
+    assert found["compose.log#worker-1"] == "worker:0"
+    assert found["compose.log#worker-2"] == "worker:1"
+    assert found["compose.log#dispatcher-1"] is None
+    assert found["compose.log#trainer-2"] is None

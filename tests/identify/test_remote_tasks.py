@@ -138,3 +138,28 @@ def test_a_log_is_not_of_the_task_whose_end_others_passed_on_to_it(
         "gpu22.log": "worker:0",
         "gpu23.log": "worker:1",
     }
+
+
+@pytest.mark.parametrize(("seen", "worker"), [("2", "worker:1"), ("1", "worker:2"), ("", "worker:1")])
+def test_a_log_that_never_joined_is_not_of_the_task_that_the_leader_met(
+    make_run: Callable[[Mapping[str, str]], Path], seen: str, worker: str
+) -> None:
+    """`a.log` joined, so it is of the task that the leader saw; without that, the order decides."""
+    at = "2026-11-26 14:31:11.954561: I tensorflow/core/distributed_runtime/"
+    met = (
+        at
+        + "coordination/coordination_service.cc:553] /job:worker/replica:0/task:{} has connected to coordination service. Incarnation: 7\n"
+    )
+    joined = (
+        at
+        + "coordination/coordination_service_agent.cc:304] Coordination agent has successfully connected.\n"
+    )
+    server = at + "rpc/grpc_server_lib.cc:457] Started server with target: grpc://{}:2222\n"
+    logs = {
+        "0.leader.txt": server.format("x") + met.format(0) + joined + (met.format(seen) if seen else ""),
+        "a.log": server.format("z") + joined,
+        "b.log": "Traceback (most recent call last):\n  File \"/w/train.py\", line 4, in <module>\nKeyError: 'x'\n",
+        "tf_config.json": '{"cluster": {"worker": ["c:1", "d:1", "e:1"]}}',
+    }
+    found = workers_of(make_run(logs))
+    assert found["b.log"] == worker if seen else found["a.log"] == worker

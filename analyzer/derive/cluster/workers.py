@@ -49,7 +49,7 @@ def workers(
         | _claims(stated[task], specs.get(task, {}), claimed)
         for task in everyone
     ]
-    doubles = _second_servers(stated, known)
+    doubles = _second_servers(stated, {task for task, why in known.items() if why != FILES} - _unmet(facts))
     rows = [row | {"same_server": doubles.get(row["worker"])} for row in rows]
     devices = {task: own["own_device"] for task, own in stated.items() if "own_device" in own}
     sizes = {
@@ -74,14 +74,13 @@ def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) ->
     }
 
 
-def _second_servers(stated: Mapping[str, Mapping[str, str]], known: Mapping[str, str]) -> dict[str, str]:
-    """Return unknown worker → the only worker known to the cluster whose server has the same address."""
+def _second_servers(stated: Mapping[str, Mapping[str, str]], met: AbstractSet[str]) -> dict[str, str]:
+    """Return worker that is not among the `met` → the only one of them whose server has the same address."""
     at: dict[str, list[str]] = defaultdict(list)
     for task, own in stated.items():
         host, port = split_address(own.get("server_address", ""))
         if task and port and not is_local(host):
             at[own["server_address"]].append(task)
-    met = {task for task, why in known.items() if why != FILES}
     pairs = (({*tasks} - met, sorted({*tasks} & met)) for tasks in at.values())
     return {task: peers[0] for strangers, peers in pairs if len(peers) == 1 for task in strangers}
 
@@ -174,6 +173,12 @@ def _assembled(facts: pl.DataFrame) -> set[str]:
     """Return the workers whose logs count the replicas of a cluster, which then all lived at once."""
     counted = facts.filter(pl.col("value").str.contains(r"^(?:[2-9]\d*|1\d+)$"), key="replicas")
     return {*counted["worker"].drop_nulls()}
+
+
+def _unmet(facts: pl.DataFrame) -> set[str]:
+    """Return the tasks for which the coordination service waited, and that it never saw connect."""
+    awaited, connected = ({*facts.filter(pl.col("key") == key)["value"]} for key in ("awaits", "connected"))
+    return awaited - connected if connected else set()
 
 
 def _met(facts: pl.DataFrame) -> set[str]:

@@ -22,6 +22,8 @@ _DEFINED_AT = re.compile(
     r"(?:<stack traces unavailable>\n)?(?:(?: *File \"[^\n]*| {4,}[^\n]*)?\n)*(?:Node: [^\n]*\n)?"
 )
 """Regex of the frames where a graph node was defined; TensorFlow prints them before the error message."""
+_CREATED_AT = re.compile(r"\n\s*\nOriginal stack trace for '.*", re.DOTALL)
+"""Regex of the frames that created an op of a session's graph, which TensorFlow prints below the message."""
 _HEADING = re.compile(
     r"[^\n]*: Graph execution error:\n"
     rf"(?:[^\S\n]*\n|{_DEFINED_AT.pattern}|\d+ root error\(s\) found\.\n)*+(?=[^\S\n]*(?!File \")\S)"
@@ -195,7 +197,8 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
 
 def _message(text: str, raised: Raised) -> str:
     """Return the message of an exception, and behind it that of the operating system that caused it."""
-    message = _BAR_BELOW.sub("", _DEFINED_AT.sub("", raised.message))[:_LONGEST_MESSAGE]
+    message = _CREATED_AT.sub("", _DEFINED_AT.sub("", raised.message))
+    message = _BAR_BELOW.sub("", message)[:_LONGEST_MESSAGE]
     if _IN_COLUMN.match(text):
         message = " ".join(message.split())
     causes = _CAUSED_BY.findall(text, 0, raised.start)

@@ -12,6 +12,7 @@ import polars as pl
 
 from analyzer.derive.endings.life import Life, last_lives
 from analyzer.derive.endings.resumed_workers import with_resumed_workers
+from analyzer.derive.endings.silent_workers import finished_in_silence
 from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
@@ -57,6 +58,7 @@ def lifetimes(
     starting_up = StartUp(frozenset(messages.literals("startup_origin")), messages.literals("startup_words"))
     ended = {life.worker: _end_of(life) for life in lives}
     _from_the_peers(lives, ended, scheduler_stop(tables["facts"]) is not None)
+    ended |= finished_in_silence(lives, ended, messages)
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_times(rows)
     _compare_with_exceptions(rows, lives, clock)
@@ -198,12 +200,6 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: St
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
 
-def _saw_all_connect(life: Life) -> bool:
-    """Return True if its log shows that all tasks had connected: the strategy counts replicas only then."""
-    counted = life.facts["server_address"] and int(life.fact("replicas") or 0) > 1
-    return bool(life.facts["assembled"] or counted)
-
-
 def _shows_start(life: Life) -> bool:
     return any(life.facts[key] for key in (*_STARTED, "process_banner"))
 
@@ -246,7 +242,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "first_seen": life.times[0],
         "served": life.served,
         "joined": life.joined,
-        "assembled": _saw_all_connect(life),
+        "assembled": life.saw_all_connect,
         "last_seen": life.times[1],
         "epoch": epoch,
         "step": step,

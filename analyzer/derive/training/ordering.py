@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 """A table row with `source`, `line` and `time`, or with the bounds `near` and `until` of its time."""
 
 LastProgress = Mapping[tuple[str, int], Sequence[Row]]
-"""(worker, attempt) → the last progress line in each of its logs."""
+"""(worker, attempt) → the last progress line in each of its logs, with the highest epoch and step there."""
 
 
 def line_at(record: Row, position: int) -> int:
@@ -49,9 +49,9 @@ def _precedes(row: Row, other: Row) -> bool:
 
 def last_progress(scalars: pl.DataFrame) -> dict[tuple[str, int], list[Row]]:
     """Return (worker, attempt) → the last progress line of each of its logs."""
-    lines = scalars.select("worker", "attempt", "source", "line", "time").drop_nulls("line")
+    lines = scalars.select("worker", "attempt", "source", "line", "time", "epoch", "step").drop_nulls("line")
     last = lines.group_by("worker", "attempt", "source", maintain_order=True).agg(
-        pl.col("line").max(), near=pl.col("time").max(), until=pl.col("time").last()
+        pl.col("line", "epoch", "step").max(), near=pl.col("time").max(), until=pl.col("time").last()
     )
     return grouped(((row["worker"], row["attempt"]), row) for row in last.iter_rows(named=True))
 

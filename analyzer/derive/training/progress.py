@@ -5,7 +5,7 @@ The plan is its numbers of epochs and steps; the wording of completion lines is 
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -192,10 +192,23 @@ def completion_lines(
             with_step[life] += row["kind"] == "progress"
             if row["kind"] == "progress" and _NAMES_EPOCH.search(whole):
                 continue
-            order = {_is_last(row, step) for step in progress.get(life, ())}
+            order = set(_orders(row, progress.get(life, ())))
             if order == {True} or (not order and trained.is_in(row["text"])):
                 found[life] = row | {"of_training": trained.is_in(whole)}
     return {life: row for life, row in found.items() if row["kind"] != "progress" or with_step[life] == 1}
+
+
+def _orders(row: Row, steps: Sequence[Row]) -> Iterator[bool | None]:
+    """Yield for the last step in each log of a worker whether a completion line comes after it.
+
+    A log without times that came as far as the line's own log repeats it, as standard output repeats what is
+    logged; in another log, nothing tells.
+    """
+    own = next((step for step in steps if step["source"] == row["source"]), None)
+    for step in steps:
+        order = _is_last(row, step)
+        repeats = own and own["step"] is not None and all(own[key] == step[key] for key in ("epoch", "step"))
+        yield _is_last(row, own) if order is None and own and repeats else order
 
 
 def _is_last(row: Row, step: Row) -> bool | None:

@@ -1,0 +1,43 @@
+"""Lines that report the end of the training, beside a log that repeats the progress."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.derive.logs import Line, derived, says, step, steps
+
+DONE = says("training finished")
+
+
+@pytest.mark.parametrize(
+    ("printed", "ended"),
+    [
+        (steps(1, 2), "finished"),
+        (steps(1, 2, 3), "unknown"),
+        (steps(1), "unknown"),
+    ],
+    ids=["repeats the log", "went on", "fell behind"],
+)
+def test_standard_output_that_repeats_the_log_does_not_hide_its_end(
+    printed: Sequence[Line], ended: str
+) -> None:
+    """Without times, only an equal position shows that both tell of the same steps."""
+    logged = [step(1, time=10.0), step(2, time=11.0), DONE]
+    tables = derived({"worker-0/stderr.txt": logged, "worker-0/stdout.txt": printed})
+    assert tables["lifetimes"]["ended"].to_list() == [ended]
+
+
+@pytest.mark.parametrize(
+    ("line", "ended"),
+    [
+        ('Script done on 2026-11-26 14:53:43+00:00 [COMMAND_EXIT_CODE="130"]', "unknown"),
+        ("Script done, file is typescript", "unknown"),
+        ("Script done in 40 s", "finished"),
+    ],
+)
+def test_the_end_of_a_recorded_terminal_session_is_not_the_trainings(line: str, ended: str) -> None:
+    """The program script of util-linux writes it when the shell ends, however the training did."""
+    tables = derived({"worker-0.log": [*steps(1, 2), says(line)]})
+    assert tables["lifetimes"]["ended"].to_list() == [ended]
