@@ -184,9 +184,8 @@ def _phase(life: Life, how: str, starting_up: StartUp) -> str:
     if life.place is not None or life.fact("replicas") not in {None, "1"}:
         return "joined"
     server, accepted = life.facts["server_address"] or life.facts["awaits"], life.facts["agent_connected"]
-    if accepted and (life.facts["assembled"] or _went_on(life, accepted, starting_up)):
-        return "joined"
-    if server and not accepted and _went_on(life, server, starting_up):
+    milestone, assembled = accepted or server, accepted and life.facts["assembled"]
+    if assembled or (milestone and _went_on(life, milestone, starting_up)):
         return "joined"
     return "server_up" if server else "starting"
 
@@ -198,10 +197,11 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: St
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
 
-def _saw_all_connect(life: Life) -> bool:
-    """Return True if its log shows that all tasks had connected: the strategy counts replicas only then."""
+def _saw_all_connect(life: Life, starting_up: StartUp) -> bool:
+    """Return True if its log shows that all had connected: replicas counted, or a script that went on."""
     counted = life.facts["server_address"] and int(life.fact("replicas") or 0) > 1
-    return bool(life.facts["assembled"] or counted)
+    joined = (accepted := life.facts["agent_connected"]) and _went_on(life, accepted, starting_up)
+    return bool(life.facts["assembled"] or counted or joined)
 
 
 def _shows_start(life: Life) -> bool:
@@ -246,7 +246,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "first_seen": life.times[0],
         "served": life.served,
         "joined": life.joined,
-        "assembled": _saw_all_connect(life),
+        "assembled": _saw_all_connect(life, starting_up),
         "last_seen": life.times[1],
         "epoch": epoch,
         "step": step,

@@ -138,7 +138,7 @@ def _of_document(path: Path, opening: bytes) -> Export | None:
         return Export(damage=damage) if damage else None
     if not any(line.stream for line in found):
         return Export([line.text for line in found], damage)
-    entries = ({"message": line.text, "logStreamName": line.stream} for line in found)
+    entries = ({"message": line.text, "logStreamName": line.stream or None} for line in found)
     return Export([json.dumps(entry) for entry in entries], damage)
 
 

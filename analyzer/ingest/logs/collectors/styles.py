@@ -180,16 +180,27 @@ _OF_ANSIBLE = re.compile(
 )
 
 
-def ansible_result(line: str) -> CollectedLine | None:
-    """Parse the result of a task that Ansible ran on a host: all lines of its output are in one."""
+def ansible_output(line: str) -> tuple[str, Mapping[str, str]] | None:
+    """Return the host of a task's result that Ansible prints, and channel → what its command printed there.
+
+    None for any other line, and for a result without output.
+    """
     if not (match := _OF_ANSIBLE.match(line)):
         return None
     try:
         result = json.loads(match["result"])
     except (ValueError, RecursionError):
         return None
-    printed = [result[key] for key in ("stdout", "stderr") if isinstance(result.get(key), str)]
-    return CollectedLine(match["key"], storable("\n".join(filter(None, printed)))) if printed else None
+    printed = {key: result[key] for key in ("stdout", "stderr") if isinstance(result.get(key), str)}
+    return (match["key"], printed) if printed else None
+
+
+def ansible_result(line: str) -> CollectedLine | None:
+    """Parse the result of a task that Ansible ran on a host: all lines of its output are in one."""
+    if (found := ansible_output(line)) is None:
+        return None
+    host, printed = found
+    return CollectedLine(host, storable("\n".join(filter(None, printed.values()))))
 
 
 _stamped = regex_style(_STAMPED)

@@ -38,6 +38,9 @@ class Logs(NamedTuple):
 
 
 _OPENINGS = {
+    "ansible": lazy_regex(
+        rb"(?:(?!\{)[^\n]*\n){0,200}?(?:ok|changed|fatal|failed): \[[\w.-]+(?: -> [^\]\n]+)?\][^\n{]* => \{"
+    ),
     "chats": lazy_regex(
         rb'\s*\[\s*\{(?:\s*"\w+"\s*:\s*"[^"\n]{0,400}"\s*,){0,8}?'
         rb'\s*"(?:type"\s*:\s*"message|ts"\s*:\s*"\d{10}\.\d{6})"|\s*\{\s*"guild"\s*:\s*\{'
