@@ -27,11 +27,11 @@ _OWN_BEGINNING = re.compile(
 """Regex for how TensorFlow and Python begin lines that no program can put a prefix before."""
 _MAX_PREFIX_CHARS = 240
 _TOKEN = re.compile(
-    r" +|\t|[\[\](){}<>|,;=\"'*]|:+(?=[\s\[\](){}<>|,;=\"'*]|$)"
-    r"|(?:(?!:+(?:[\s\[\](){}<>|,;=\"'*]|$))[^\s\[\](){}<>|,;=\"'*])+"
+    r" +|\t|[\[\](){}<>|│┃,;=\"'*]|:+(?=[\s\[\](){}<>|│┃,;=\"'*]|$)"
+    r"|(?:(?!:+(?:[\s\[\](){}<>|│┃,;=\"'*]|$))[^\s\[\](){}<>|│┃,;=\"'*])+"
 )
 """Regex for blanks, a tab, a bracket or a mark, or a word that may hold colons, dots and dashes."""
-_WORD = r"[^\s\[\](){}<>|,;=\"'*]+?"
+_WORD = r"[^\s\[\](){}<>|│┃,;=\"'*]+?"
 _MIN_LINES = 3
 """Lines of TensorFlow's that have the prefix at least."""
 _MIN_SHARE = 0.8
@@ -156,7 +156,7 @@ def _mark(token: str) -> str:
 
 
 def _is_mark(token: str) -> bool:
-    return token[0] in "[](){}<>|,;=\"'*" or not token.strip(":")
+    return token[0] in "[](){}<>|│┃,;=\"'*" or not token.strip(":")
 
 
 def _expression(form: _Form, end: int) -> re.Pattern[str]:

@@ -1,4 +1,4 @@
-"""Files in which logs are texts of another format: JSON and YAML by name, exports of chats, HTML pages."""
+"""Files in which logs are texts of another format: JSON and YAML by name, chats, pages, notebooks, casts."""
 
 import json
 from codecs import BOM_UTF8
@@ -46,6 +46,10 @@ _OPENINGS = {
         rb'\s*"(?:type"\s*:\s*"message|ts"\s*:\s*"\d{10}\.\d{6})"|\s*\{\s*"guild"\s*:\s*\{'
     ),
     "pages": lazy_regex(rb"(?i)\s*(?:<!doctype html|<html|<pre)\b"),
+    "casts": lazy_regex(rb'\{"version": ?[23], [^\n]{0,2000}\}\r?\n\['),
+    "notebooks": lazy_regex(
+        rb'\s*\{\s*"(?:cells|metadata|nbformat)"\s*:[\s\S]*?"(?:cell_type|nbformat_minor)"\s*:'
+    ),
     "named_json": lazy_regex(rb'\s*(?:\{\s*"[^"\n]{1,200}"\s*:|\[\s*["{])'),
     "named_yaml": lazy_regex(
         rb"(?:---[^\n]*\n)?(?:#[^\n]*\n)*"

@@ -11,7 +11,7 @@ from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
 from analyzer.model.run import Tables
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
-HOSTS = ("ash", "elm")
+HOSTS = ("worker-0", "worker-1")
 OUTPUT = ["step 1 loss 0.5", "done"]
 ERRORS = ["2026-11-21 03:57:01.000001: I tensorflow/core/util/port.cc:113] oneDNN is on.", "ended by a peer"]
 

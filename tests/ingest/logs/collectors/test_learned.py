@@ -34,6 +34,7 @@ def _split(marked: list[str]) -> dict[str | None, list[str]]:
         ("[prterun-head-4471@1,{}]<stderr>: ", "{}"),
         ("<{}> ", "{}"),
         ("🔵 {} » ", "{}"),
+        ("{:>8} │ ", "{}"),
         ("{} trainer ", "{}"),
         ("2026-11-21 00:05:01.083 [{}] stderr | ", "{}"),
         ("Sat 2026-11-21 00:05:01.083 UTC {} train.service[814]: ", "{}"),
