@@ -1,45 +1,53 @@
-"""Files in which the output of each host is indented below its name, as Salt and Puppet Bolt print it."""
+"""Logs that are indented, as Salt and Puppet Bolt print the output of hosts, and people quote text.
+
+Programs do not indent what TensorFlow's runtime logs: its lines show how deep the log is indented.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 
-_HOST = re.compile(r"(?:(?:Finished|Failed|Output) (?:on|of|from) )?(?P<host>[A-Za-z0-9][\w.@-]*):\s*$")
+_HOST = re.compile(r"(?:[A-Za-z]+ ){0,2}(?P<host>[A-Za-z0-9][\w.@-]*):?\s*$")
 _MIN_SHARE = 0.75
-"""Share of the lines that must be indented; the others are names of hosts, and what the tool itself says."""
+"""Share of the lines that must be indented; the others are names of hosts, and what a tool says itself."""
 
 
-def indented_blocks(lines: Sequence[str]) -> tuple[Style, Style] | None:
-    """Return a parser of the names of hosts and one of the lines below them; None for any other file.
-
-    Programs do not indent what TensorFlow's runtime logs: its lines show how deep the output is indented.
-    """
+def indented_style(lines: Sequence[str]) -> Style | None:
+    """Return a parser of lines that are indented, not of those above them; None if TensorFlow's are not."""
     texts = [line for line in lines if line.strip()]
-    indents = Counter(
-        len(line) - len(text) for line in texts if begins_own_line(text := line.lstrip(" ")) and line != text
-    )
-    hosts = {found["host"] for line in texts if (found := _HOST.match(line))}
+    begun = [(len(line) - len(text), text) for line in texts if begins_own_line(text := line.lstrip(" "))]
+    depths = Counter(depth for depth, text in begun if not text.startswith("File "))
     inside = sum(line.startswith(" ") for line in texts)
-    if not indents or len(hosts) < 2 or inside < _MIN_SHARE * len(texts):
+    if not depths or 0 in depths or inside < _MIN_SHARE * len(texts):
         return None
-    if any(begins_own_line(line) and not line.startswith(" ") for line in texts):
-        return None
-    depth = indents.most_common(1)[0][0]
+    depth = depths.most_common(1)[0][0]
 
-    def below(line: str) -> CollectedLine | None:
+    def read(line: str) -> CollectedLine | None:
         if line.strip() and not line.startswith(" "):
             return None
         return CollectedLine(None, line[depth:] if line[:depth].isspace() else line.strip())
 
-    return _name_of_host, below
+    return read
 
 
-def _name_of_host(line: str) -> CollectedLine | None:
-    """Parse a line that is not indented: a host's name, or what the tool itself says, which is nobody's."""
-    if not line.strip() or line.startswith(" "):
+def hosts_above(lines: Sequence[str]) -> Style | None:
+    """Return a parser of the lines above indented ones, if these name several hosts; else None."""
+    texts = [line for line in lines if line.strip()]
+    names = {
+        line: found["host"]
+        for line, below in pairwise(texts)
+        if below.startswith(" ") and (found := _HOST.match(line))
+    }
+    if len({*names.values()}) < 2:
         return None
-    found = _HOST.match(line)
-    return CollectedLine(found and found["host"], line)
+
+    def read(line: str) -> CollectedLine | None:
+        """Parse a line that is not indented; what the tool itself says is nobody's."""
+        is_inside = not line.strip() or line.startswith(" ")
+        return None if is_inside else CollectedLine(names.get(line), line)
+
+    return read

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from analyzer.ingest.logs.collectors import structured
 from analyzer.ingest.logs.collectors.channels import by_channel
-from analyzer.ingest.logs.collectors.indented import indented_blocks
+from analyzer.ingest.logs.collectors.indented import hosts_above, indented_style
 from analyzer.ingest.logs.collectors.learned import counts_lines, has_unread_prefix, learned_style
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 from analyzer.ingest.logs.collectors.sections import Sections, below_headings, has_headings, heading_style
@@ -71,8 +71,9 @@ def detect_style(lines: Sequence[str]) -> Style | None:
     elif learned := learned_style(sample):
         learned = _with_known(learned, sample)
         style = learned if len(_texts(learned, sample)) >= _MIN_MARKED_SHARE * len(sample) else None
-    if style is None and learned is None and (blocks := indented_blocks(lines)):
-        return Sections(*blocks)
+    if style is None and learned is None and (indented := indented_style(lines)):
+        heading = hosts_above(lines) or heading_style(lines, sample)
+        return Sections(heading, indented) if heading else indented
     if style is None or _names_no_writer(style, sample):
         heading = heading_style(lines, sample)
         if heading:

@@ -117,6 +117,18 @@ def test_channels_below_hosts_are_told_apart() -> None:
     }
 
 
+def test_a_log_that_is_indented_is_read_without_the_blanks() -> None:
+    """As of a quotation; what is indented deeper stays so, and what stands at the margin is left alone."""
+    found = split(["It said:", *(f"    {line}" for line in [*INDENTED, '  File "t.py", line 3'])])
+    assert found[None] == ["It said:", *(line or "" for line in INDENTED), '  File "t.py", line 3']
+
+
+def test_names_above_indented_lines_need_no_colon() -> None:
+    """Nor need they stand alone."""
+    lines = [line for name in ("host ash", "host elm") for line in [name, *below("", 6)[1:]]]
+    assert {*split(lines)} == {"ash", "elm"}
+
+
 def test_lines_of_a_program_that_are_indented_are_below_no_host() -> None:
     """TensorFlow's lines show that nobody indented the output."""
     settings = ["model:", *["    layers: 3"] * 30, "data:", *["    files: 3"] * 30]
