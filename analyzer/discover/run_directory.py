@@ -30,12 +30,14 @@ from analyzer.model.task_names import (
     printable,
     worker_of,
 )
+from analyzer.storage.decompress import opening_of
 
 if TYPE_CHECKING:
     from analyzer.discover.installed_readers import InstalledReader
     from analyzer.storage.scratch import ScratchDirectory
 
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
+_NOTEBOOK = re.compile(r"(?i)\.ipynb$")
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
 _GENERIC_NAMES = frozenset(
     {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
@@ -66,7 +68,7 @@ def discover(
     for path in paths:
         _require_reachable(path)
     inputs, base = _inputs(paths)
-    plain = {source.path: source for path, name in inputs for source in _walk(path, name)}
+    plain = next(filter(None, (_found(inputs, hidden=hidden) for hidden in (False, True))), {})
     if len(plain) == 1 and not paths[0].is_dir():
         plain = {path: _as_log(source) for path, source in plain.items()}
     packed = any(is_archive(source.path) for source in plain.values())
@@ -74,7 +76,7 @@ def discover(
     unpacked = Path(scratch.name if scratch else ".")
     alone = len(plain) == 1
     expanded = (_expand_archive(source, unpacked, budget, alone=alone) for source in plain.values())
-    sources = list(as_jobs(list(chain.from_iterable(expanded))))
+    sources = list(as_jobs(list(_without_notebooks([*chain.from_iterable(expanded)]))))
     if not sources:
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
     if readers:
@@ -82,6 +84,19 @@ def discover(
     _require_more_than_reports(paths, sources)
     in_order = sorted(_with_rotated_parts(sources), key=lambda source: _natural_key(source.name))
     return RunDir(_run_name(base), tuple(_with_unique_names(in_order)), budget, scratch)
+
+
+def _found(inputs: Iterable[tuple[Path, str]], *, hidden: bool) -> dict[Path, Source]:
+    """Return path → source of the files of all inputs; those in hidden directories only if `hidden`."""
+    return {source.path: source for path, name in inputs for source in _walk(path, name, hidden=hidden)}
+
+
+def _without_notebooks(sources: Sequence[Source]) -> Iterator[Source]:
+    """Yield the sources; beside other logs, a notebook is a program, whose outputs may be of another run."""
+    is_beside = any(each.kind is Kind.LOG and not _NOTEBOOK.search(each.name) for each in sources)
+    for source in sources:
+        is_program = is_beside and _NOTEBOOK.search(source.name)
+        yield source._replace(kind=Kind.OTHER, worker=None) if is_program else source
 
 
 def _require_reachable(path: Path) -> None:
@@ -159,8 +174,11 @@ def _run_name(path: Path) -> str:
     return printable(ARCHIVE_SUFFIX.sub("", path.name)) or "run"
 
 
-def _walk(path: Path, name: str) -> Iterator[Source]:
-    """Yield the files of one input; `name` is its name in the run, empty for the run itself."""
+def _walk(path: Path, name: str, *, hidden: bool) -> Iterator[Source]:
+    """Yield the files of one input; `name` is its name in the run, empty for the run itself.
+
+    Hidden directories, such as `.pm2`, are left out unless `hidden`.
+    """
     if not path.is_dir():
         yield _source(path, name, _reason_to_skip(path.resolve()))
         return
@@ -172,7 +190,7 @@ def _walk(path: Path, name: str) -> Iterator[Source]:
         return Source(found, folder, Kind.OTHER, skip=reason)
 
     for folder, folders, files in os.walk(path, onerror=errors.append):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if name != ".git" and (hidden or name[:1] != "."))
         inside = prefix / Path(folder).relative_to(path)
         for subfolder in folders:
             if Path(folder, subfolder).is_symlink():
@@ -217,8 +235,8 @@ def _source(path: Path, name: str, skip: str) -> Source:
         kind = _kind_by_content(name, _opening_of(path))
     if kind is Kind.LOG and name.lower().endswith(".txt") and not skip:
         kind = kind_of_text(_opening_of(path))
-    if kind is Kind.PODS and name.lower().endswith(".json") and not skip and is_export(_opening_of(path)):
-        kind = Kind.LOG  # CloudWatch calls its exports `events.json`, too
+    if kind is Kind.PODS and not skip and _is_log_of_pods(name.lower(), _opening_of(path)):
+        kind = Kind.LOG
     if kind is Kind.LOG and not skip and is_binary(path):
         skip = "is no text"
     attempt = attempt_of(name)
@@ -257,6 +275,13 @@ def is_export(opening: bytes) -> bool:
     return not from_kubectl and kind_by_opening(opening, [Kind.LOG]) is Kind.LOG
 
 
+def _is_log_of_pods(name: str, opening: bytes) -> bool:
+    """Return True for logs in a file that is named like output of kubectl: `events.json`, `pods.txt`."""
+    if name.endswith(".json"):
+        return is_export(opening)
+    return name.endswith(".txt") and kind_by_opening(opening, (Kind.PODS, Kind.LOG)) is Kind.LOG
+
+
 def _kind_by_content(name: str, opening: bytes) -> Kind:
     """Return the kind by a file's first bytes; lines of text are a log if the name suggests it."""
     kind = kind_by_opening(opening)
@@ -265,10 +290,9 @@ def _kind_by_content(name: str, opening: bytes) -> Kind:
 
 
 def _opening_of(path: Path) -> bytes:
-    """Return the first bytes of a file; none if it cannot be opened."""
+    """Return the first bytes of a file, of its contents if it is compressed; none if it cannot be read."""
     try:
-        with path.open("rb") as file:
-            return file.read(OPENING_BYTES)
+        return opening_of(path, OPENING_BYTES)
     except OSError:
         return b""
 

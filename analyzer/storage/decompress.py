@@ -162,6 +162,30 @@ def is_compressed(head: bytes) -> bool:
     return _magic(head) is not None
 
 
+def opening_of(path: Path, size: int) -> bytes:
+    """Return the first bytes of a file, up to `size`, of the contents if it is compressed.
+
+    Raises:
+        OSError: it cannot be read, or not one byte of it can be decompressed.
+
+    """
+    with path.open("rb") as file:
+        first = file.read(size)
+        if not is_compressed(first):
+            return first
+        file.seek(0)
+        held = b""
+        try:
+            for chunk in decompress_members(file):
+                held += chunk
+                if len(held) >= size:
+                    break
+        except OSError:
+            if not held:
+                raise
+        return held[:size]
+
+
 def read_whole(path: Path, budget: Budget) -> tuple[bytes, str]:
     """Return the decompressed contents of a file, up to `MAX_WHOLE_BYTES`, and what is wrong with them.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import zipfile
 from collections.abc import Mapping
@@ -299,3 +300,34 @@ def test_a_number_is_a_rank_unless_it_counts_rotated_parts(tmp_path: Path) -> No
     ).sources
     assert [source.worker for source in ranks] == ["worker:1", "worker:0"]
     assert [source.worker for source in parts] == [None, None, None]
+
+
+LINE = "2026-11-21 00:05:01.083826: I tensorflow/core/util/port.cc:113] oneDNN is on.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [(f"EVENTS\t1\t{LINE}", Kind.LOG), ("NAME READY STATUS RESTARTS AGE\n", Kind.PODS)]
+)
+@pytest.mark.parametrize("name", ["events.txt", "pods.txt"])
+def test_logs_may_have_the_name_of_what_kubectl_prints(
+    name: str, text: str, kind: Kind, tmp_path: Path
+) -> None:
+    """What the file holds decides."""
+    (source,) = discover([write(tmp_path, {name: text})]).sources
+    assert source.kind is kind
+
+
+def test_hidden_directories_count_where_there_is_nothing_else(tmp_path: Path) -> None:
+    """PM2 keeps its logs in `.pm2`; beside other logs, tools keep their own things there."""
+    write(tmp_path, {".pm2/logs/worker-0-out.log": LINE, ".git/logs/HEAD": "a"})
+    assert names(tmp_path) == [".pm2/logs/worker-0-out.log"]
+    assert names(write(tmp_path, {"worker-0.log": LINE})) == ["worker-0.log"]
+
+
+def test_the_first_bytes_of_a_compressed_file_show_its_kind(tmp_path: Path) -> None:
+    """CloudWatch exports files that are called `000000.gz`; data files are none."""
+    files = {
+        "ash/000000.gz": gzip.compress(f"2026-11-21T00:05:01.090Z {LINE}".encode()),
+        "ash/data.gz": gzip.compress(b"\0\1" * 99),
+    }
+    assert [source.kind for source in discover([write(tmp_path, files)]).sources] == [Kind.LOG, Kind.OTHER]

@@ -61,12 +61,6 @@ class Life:
         return self.torn_down and self.fact("exit_code") not in NOT_SENT_BY_LAUNCHERS
 
     @property
-    def saw_all_connect(self) -> bool:
-        """Return True if its log shows that all tasks had connected: only then are replicas counted."""
-        counted = self.facts["server_address"] and int(self.fact("replicas") or 0) > 1
-        return bool(self.facts["assembled"] or counted)
-
-    @property
     def exception_message(self) -> Mapping[str, Any]:
         """Return the last exception at the line of its message, which may stand below its name."""
         raised = self.exception or {}

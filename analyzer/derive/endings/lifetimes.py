@@ -186,9 +186,8 @@ def _phase(life: Life, how: str, starting_up: StartUp) -> str:
     if life.place is not None or life.fact("replicas") not in {None, "1"}:
         return "joined"
     server, accepted = life.facts["server_address"] or life.facts["awaits"], life.facts["agent_connected"]
-    if accepted and (life.facts["assembled"] or _went_on(life, accepted, starting_up)):
-        return "joined"
-    if server and not accepted and _went_on(life, server, starting_up):
+    milestone, assembled = accepted or server, accepted and life.facts["assembled"]
+    if assembled or (milestone and _went_on(life, milestone, starting_up)):
         return "joined"
     return "server_up" if server else "starting"
 
@@ -200,13 +199,16 @@ def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: St
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 
 
+def _saw_all_connect(life: Life, starting_up: StartUp) -> bool:
+    """Return True if its log shows that all had connected: replicas counted, or a script that went on."""
+    counted = life.facts["server_address"] and int(life.fact("replicas") or 0) > 1
+    joined = (accepted := life.facts["agent_connected"]) and _went_on(life, accepted, starting_up)
+    return bool(life.facts["assembled"] or counted or joined)
+
+
 def _shows_start(life: Life) -> bool:
+    """Return True if the log shows the worker's start, so that it would show an error after it."""
     return any(life.facts[key] for key in (*_STARTED, "process_banner"))
-
-
-def _shows_its_run(life: Life) -> bool:
-    """Return True if the log shows the worker's start or a step, so that it would show an error after it."""
-    return life.place is not None or _shows_start(life)
 
 
 def _shows_progress(life: Life, starting_up: StartUp) -> bool:
@@ -229,7 +231,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "seen": life.row["seen"],
         "logged": life.row["logged"],
         "start_shown": _shows_start(life),
-        "run_shown": life.row["logged"] and _shows_its_run(life),
+        "run_shown": life.row["logged"] and (life.place is not None or _shows_start(life)),
         "started": life.row["seen"] or life.seen_by_peers or life.fact("exit_code") is not None or None,
         "phase": _phase(life, how, starting_up),
         "ended": how,
@@ -242,7 +244,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "first_seen": life.times[0],
         "served": life.served,
         "joined": life.joined,
-        "assembled": life.saw_all_connect,
+        "assembled": _saw_all_connect(life, starting_up),
         "last_seen": life.times[1],
         "epoch": epoch,
         "step": step,

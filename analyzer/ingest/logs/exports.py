@@ -7,6 +7,7 @@ numbers then count entries, and `Export.numbers` has the line of the file where 
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -14,17 +15,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from analyzer.ingest.logs import log_reader
-from analyzer.ingest.logs.collectors.structured import unwrapped
+from analyzer.ingest.logs.collectors.structured import is_log_entry, unwrapped
 from analyzer.ingest.logs.collectors.timestamps import entry_time
 from analyzer.ingest.logs.documents import NoLogsError, logs_in
-from analyzer.ingest.logs.element_lines import lines_of_elements
-from analyzer.ingest.logs.journal_export import FIRST_FIELD, journal_entries
+from analyzer.ingest.logs.entries.columns import ANSWER, columns_of, entries_of_answer
+from analyzer.ingest.logs.entries.journal import FIRST_FIELD, VERBOSE, journal_entries, verbose_entries
+from analyzer.ingest.logs.entries.json_lines import lines_of_elements, objects_in_turn
 from analyzer.ingest.logs.newest_first import is_newest_first
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, is_too_dense
 from analyzer.ingest.scan.fork_pool import ScanLog
+from analyzer.model.budget import Budget
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.run import Source
+from analyzer.storage.decompress import is_compressed, opening_of, read_whole
 
 MAX_BYTES = 32 << 20
 """Size limit for what must be held in memory: a JSON array, or entries to be reversed."""
@@ -47,22 +51,16 @@ _INSIGHTS = lazy_regex(rb'\s*\{[^\[]{0,200}"results"\s*:\s*\[\s*\[\s*\{\s*"field
 """Start of what `aws logs get-query-results` prints: a list of names and values for each line."""
 _BULK = lazy_regex(rb'\{"(?:index|create)":\s?\{[^\n]{0,400}\}\}\r?\n\{')
 """Start of what Elasticsearch's bulk interface takes: a line that says what to do, before each entry."""
+_BROKEN_OVER_LINES = lazy_regex(rb'\x1e\s*\{|\s*\{\s*\n\s*"[^\n]*\n')
+"""Start of JSON objects each of which takes several lines, or begins with a record separator."""
 _TIMED = lazy_regex(rb'"(?:@?timestamp|_?time|ts|date|datetime|asctime|created)"\s*:')
 """The time of an entry; a list of whole logs has none."""
+_MAY_BE_EXPORT = lazy_regex(
+    rb"[\s\x1e]*[\[{<]|__CURSOR=|(?:---[ \t]*\r?\n)?\w[\w./@-]*:|[A-Z][a-z]{2} \d{4}-"
+)
+"""Start of any format but CSV; another compressed file is not decompressed to see what it is."""
 _LIST_KEYS = ("events", "entries", "data")
 _SEPARATORS = (b",", b";", b"\t")
-_CSV_COLUMNS = {
-    "message": ("@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content"),
-    "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]",
-        "_messagetime"),
-    "logStreamName": (
-        "@logstream", "logstreamname", "kubernetes.pod.name", "pod_name", "podname", "pod", "task_name",
-        "task", "worker", "rank", "replica", "instance", "node", "host.name", "host", "hostname",
-        "_sourcehost", "computer",
-    ),
-}  # fmt: skip
-"""Field of an entry → the columns, in lower case, that may hold it; the first one present does."""
-
 Entry = dict[str, Any]
 
 
@@ -100,24 +98,28 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
 
 
 def entries_of(path: Path) -> Export:
-    """Return the entries of a file.
+    """Return the entries of a file, which may be compressed.
 
     Raises:
-        OSError: the file cannot be read.
+        OSError: the file cannot be read or decompressed.
 
     """
     with path.open("rb", buffering=0) as file:
         opening = file.read(_OPENING_BYTES)
+    if is_compressed(opening):
+        return _of_compressed(path)
     is_small_yaml = _YAML.match(opening) and path.stat().st_size <= MAX_YAML_BYTES
     if is_small_yaml and (found := _documents(path)):
         return _oldest_first(found)
     if any(each in opening.partition(b"\n")[0] for each in _SEPARATORS) and (rows := _csv_rows(path)):
-        return _oldest_first([row for _, row in rows], [number for number, _ in rows])
+        return _of_numbered(rows)
     if opening.startswith(FIRST_FIELD) and path.stat().st_size <= MAX_BYTES:
         return _oldest_first([*journal_entries(path.read_bytes())])
+    if (VERBOSE.match(opening) or _BROKEN_OVER_LINES.match(opening)) and (turns := _entries_in_turn(path)):
+        return _of_numbered(turns)
     if _BULK.match(opening) and path.stat().st_size <= MAX_BYTES:
         return _of_lines(_lines_of(path)[1::2])
-    is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS))
+    is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS, ANSWER))
     if not (is_answer or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
         return _of_document(path, opening) or (
             _reversed(path) if is_newest_first(path, opening) else Export()
@@ -126,6 +128,41 @@ def entries_of(path: Path) -> Export:
         return _reversed_lines(path)
     whole_logs = None if is_answer or _TIMED.search(opening) else _of_document(path, opening)
     return whole_logs or _array(path)
+
+
+def _of_compressed(path: Path) -> Export:
+    """Return the entries of a compressed file; none if it is large, damaged, or not like an export."""
+    from analyzer.storage.scratch import ScratchDirectory
+
+    opening = opening_of(path, _OPENING_BYTES)
+    if not (_MAY_BE_EXPORT.match(opening) or columns_of(re.split(r"[,;\t]", _first_line(opening)))):
+        return Export()
+    data, damage = read_whole(path, Budget())
+    if damage:
+        return Export()
+    with ScratchDirectory() as folder:
+        copy = Path(folder, "export")
+        copy.write_bytes(data)
+        return entries_of(copy)
+
+
+def _first_line(opening: bytes) -> str:
+    return opening.partition(b"\n")[0].decode("utf-8-sig", "replace").replace('"', "")
+
+
+def _entries_in_turn(path: Path) -> list[tuple[int, Entry]]:
+    """Return the entries of `journalctl -o verbose`, or of JSON objects in turn, each with its first line.
+
+    There are none in a larger file, and none in a file with a single object.
+    """
+    if path.stat().st_size > MAX_BYTES:
+        return []
+    text = path.read_text("utf-8", "replace")
+    if text[:1].isalpha():
+        return [*verbose_entries(text)]
+    found = [] if is_too_dense(text.encode()) else objects_in_turn(text)
+    entries = [(number, unwrapped(entry)) for number, entry in found]
+    return entries if len(found) > 1 and all(is_log_entry(entry) for _, entry in entries) else []
 
 
 def _of_document(path: Path, opening: bytes) -> Export | None:
@@ -138,7 +175,7 @@ def _of_document(path: Path, opening: bytes) -> Export | None:
         return Export(damage=damage) if damage else None
     if not any(line.stream for line in found):
         return Export([line.text for line in found], damage)
-    entries = ({"message": line.text, "logStreamName": line.stream} for line in found)
+    entries = ({"message": line.text, "logStreamName": line.stream or None} for line in found)
     return Export([json.dumps(entry) for entry in entries], damage)
 
 
@@ -201,6 +238,8 @@ def _entries(path: Path) -> tuple[list[Entry], Sequence[int]]:
         whole = whole["hits"].get("hits")
     if isinstance(whole, dict) and isinstance(whole.get("results"), list):
         return list(_of_insights(whole["results"])), ()
+    if isinstance(whole, dict) and (rows := [*entries_of_answer(whole)]):
+        return rows, ()
     lists = [whole.get(key) for key in _LIST_KEYS] if isinstance(whole, dict) else [whole]
     found = next((each for each in lists if isinstance(each, list)), [])
     entries = [unwrapped(entry) for entry in found if isinstance(entry, dict)]
@@ -252,12 +291,10 @@ def _csv_rows(path: Path) -> list[tuple[int, Entry]]:
         first = file.readline(_OPENING_BYTES)
         separator = max((each.decode() for each in _SEPARATORS), key=first.count)
         read_rows = partial(csv.reader, delimiter=separator, strict=False)
-        header = [name.strip().lower() for name in next(read_rows([first]), [])]
-        columns = {field: _column(header, names) for field, names in _CSV_COLUMNS.items()}
-        is_export = None not in (columns["message"], columns["timestamp"])
-        if not is_export or path.stat().st_size > MAX_BYTES:
+        header = next(read_rows([first]), [])
+        used = columns_of(header)
+        if used is None or path.stat().st_size > MAX_BYTES:
             return []
-        used = {field: at for field, at in columns.items() if at is not None}
         rows, found, above = read_rows(file), [], 1
         for row in rows:
             if len(row) >= len(header):
@@ -266,21 +303,18 @@ def _csv_rows(path: Path) -> list[tuple[int, Entry]]:
         return found
 
 
-def _column(header: Sequence[str], names: Sequence[str]) -> int | None:
-    """Return the index of the first column called one of `names`, in their order; None if there is none.
-
-    A path before the name is ignored: `resource.labels.pod_name` counts as `pod_name`.
-    """
-    last = [column.rpartition(".")[2] for column in header]
-    return next((each.index(name) for name in names for each in (header, last) if name in each), None)
-
-
 def _oldest_first(entries: Sequence[Entry], numbers: Sequence[int] = ()) -> Export:
     """Return the entries in the order of time; `numbers` has the line where each begins, if known."""
     order = _order_by_time(entries)
     known = len({*numbers}) == len(entries)
     begins = [numbers[at] for at in order] if known else ()
     return Export([json.dumps(entries[at]) for at in order], numbers=begins)
+
+
+def _of_numbered(entries: Iterable[tuple[int, Entry]]) -> Export:
+    """Return the entries in the order of time, each given with the line where it begins."""
+    found = [*entries]
+    return _oldest_first([entry for _, entry in found], [number for number, _ in found])
 
 
 def _order_by_time(entries: Sequence[Entry]) -> Sequence[int]:

@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate
 
-from analyzer.ingest.logs.collectors.streams import Style, detect_style
+from analyzer.ingest.logs.collectors.line_styles import Style
+from analyzer.ingest.logs.collectors.streams import detect_style
 from analyzer.ingest.logs.prefixes import head
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.model.lazy_regex import lazy_regex

@@ -11,6 +11,7 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.ingest.logs.exports import entries_of
+from analyzer.model.errors import NothingReadable
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 
@@ -40,6 +41,9 @@ FILES = {
     "YAML, texts": ("logs.yml", "".join(f"{name}: |\n" + "".join(f"  {line}\n" for line in log) for name, log in LOGS.items())),
     "Slack": ("general.json", json.dumps([{**each, "text": escape(each["text"], quote=False)} for each in posted("text", type="message")])),
     "Discord": ("ml.json", json.dumps({"guild": {"name": "g"}, "messages": posted("content")})),
+    "a notebook": ("look.ipynb", json.dumps({"cells": [{"cell_type": "markdown", "source": ["# Look"]}, *(
+        {"cell_type": "code", "source": [f"!ssh {name} cat train.log"], "outputs": [{"text": [f"{line}\n" for line in log]}]}
+        for name, log in LOGS.items())], "nbformat": 4}, indent=1)),
     "a page": ("console.html", "<!doctype html><title>log</title>" + "".join(
         f"<h2>{name}</h2><pre>" + "\n".join(f'<a id="L{n}">{n}</a>{escape(line)}' for n, line in enumerate(log)) + "</pre>"
         for name, log in LOGS.items())),
@@ -104,3 +108,28 @@ def test_what_is_wrong_with_a_document_is_said(text: str, what: str, tmp_path: P
     """As of any other file; a log with an object a line is no broken document."""
     (tmp_path / "worker-1.log").write_bytes(text.encode("utf-8", "surrogatepass"))
     assert entries_of(tmp_path / "worker-1.log").damage == what
+
+
+def test_a_recording_of_a_terminal_is_what_it_showed(tables_of: TablesOf) -> None:
+    """Lines may be spread over several events; what was typed is left out."""
+    header = {"version": 2, "width": 80, "height": 24, "timestamp": 1795229821}
+    events = [[0.1, "o", "0: step 1 lo"], [0.2, "i", "x"], [0.3, "o", "ss 0.5\r\n1: step 1 loss 0.5\r\n"]]
+    text = "\n".join(map(json.dumps, [header, *events]))
+    assert tables_of({"session.cast": text})["scalars"].filter(tag="step")["worker"].to_list() == [
+        "worker:0",
+        "worker:1",
+    ]
+
+
+def test_a_notebook_beside_logs_is_a_program(tmp_path: Path) -> None:
+    """What it shows may be of another run."""
+    for name in ("look.ipynb", "worker-0.log"):
+        (tmp_path / name).write_text(FILES["a notebook"][1], encoding="utf-8")
+    assert [source.kind for source in discover([tmp_path]).sources] == [Kind.OTHER, Kind.LOG]
+
+
+def test_a_notebook_that_printed_nothing_is_no_log(tables_of: TablesOf) -> None:
+    """Its cells are a program."""
+    empty = {"cells": [{"cell_type": "code", "source": ["step = 1"], "outputs": []}], "nbformat": 4}
+    with pytest.raises(NothingReadable, match="a notebook whose cells have no outputs"):
+        tables_of({"worker-0.ipynb": json.dumps(empty)})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.ingest.logs.collectors.streams import below_headings, split_streams
+from analyzer.ingest.logs.collectors.sections import below_headings
+from analyzer.ingest.logs.collectors.streams import split_streams
 from analyzer.ingest.logs.markdown import begins_output, fenced, style_of_paste, unmarked
 
 LOG = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce"

@@ -89,6 +89,11 @@ def _named_by_tool(line: str) -> str:
     return host["host"] if host else ""
 
 
+def is_of_ansible(line: str) -> bool:
+    """Return True for the line that Ansible prints before what a command printed on a host."""
+    return _OF_ANSIBLE.match(line.rstrip()) is not None
+
+
 def _file_of(line: str) -> str:
     """Return folder and name, without suffix, of the file in a heading of `tail`; else an empty text."""
     path = PurePosixPath(found["path"]) if (found := _OF_TAIL.match(line)) else None

@@ -27,11 +27,11 @@ _OWN_BEGINNING = re.compile(
 """Regex for how TensorFlow and Python begin lines that no program can put a prefix before."""
 _MAX_PREFIX_CHARS = 240
 _TOKEN = re.compile(
-    r" +|\t|[\[\](){}<>|,;=\"'*]|:+(?=[\s\[\](){}<>|,;=\"'*]|$)"
-    r"|(?:(?!:+(?:[\s\[\](){}<>|,;=\"'*]|$))[^\s\[\](){}<>|,;=\"'*])+"
+    r" +|\t|[\[\](){}<>|│┃,;=\"'*]|:+(?=[\s\[\](){}<>|│┃,;=\"'*]|$)"
+    r"|(?:(?!:+(?:[\s\[\](){}<>|│┃,;=\"'*]|$))[^\s\[\](){}<>|│┃,;=\"'*])+"
 )
 """Regex for blanks, a tab, a bracket or a mark, or a word that may hold colons, dots and dashes."""
-_WORD = r"[^\s\[\](){}<>|,;=\"'*]+?"
+_WORD = r"[^\s\[\](){}<>|│┃,;=\"'*]+?"
 _MIN_LINES = 3
 """Lines of TensorFlow's that have the prefix at least."""
 _MIN_SHARE = 0.8
@@ -53,8 +53,9 @@ _MAX_ONCE = 16
 """Writers whose logs may follow each other; more words of which each stands in one block are a time."""
 _TIME = re.compile(
     r"(?!\d+(?:\.\d+){3}(?!\d))(?=.*(?:\d\d:\d\d|\d\d[/-]\d\d|\d{9}))[\d:.,TZ+/-]*"
-    r"|.*(?<!\d)\d\d:\d\d:\d\d(?!\d).*|[+-]\d\d:?\d\d"
+    r"|.*(?<!\d)\d\d:\d\d:\d\d(?!\d).*|[+-]\d\d:?\d\d|@[0-9a-f]{24}"
 )
+"""Regex for a word with a date or a time of day, for a zone, and for TAI64N, the time of multilog and s6."""
 _DATE_WORDS = re.compile(
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|UTC|GMT|[AP]M"
 )
@@ -62,7 +63,8 @@ _STAMP = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|[+-]\d\d:?\d\d))?(?![\d:])"
     r"|[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?"
 )
-_CHANNELS = ("stdout", "stderr", "out", "err", "o", "e", "O", "E", "OUT", "ERR")
+_CHANNELS = ("stdout", "stderr", "out", "err", "o", "e", "O", "E", "I", "OUT", "ERR")
+"""Words for a channel; annotate-output has I for what it says itself."""
 _SAID_OF_ALL = tuple(
     (frozenset(words), "|".join(sorted(words, key=len, reverse=True)))
     for words in (_CHANNELS, [*LEVEL_NAMES, *map(str.lower, LEVEL_NAMES), "I", "W", "D"])
@@ -156,7 +158,7 @@ def _mark(token: str) -> str:
 
 
 def _is_mark(token: str) -> bool:
-    return token[0] in "[](){}<>|,;=\"'*" or not token.strip(":")
+    return token[0] in "[](){}<>|│┃,;=\"'*" or not token.strip(":")
 
 
 def _expression(form: _Form, end: int) -> re.Pattern[str]:

@@ -23,7 +23,11 @@ class CollectedLine(NamedTuple):
     """True if the origin is that of the line above, whatever `key` is."""
 
 
-def regex_style(*expressions: str) -> Callable[[str], CollectedLine | None]:
+Style = Callable[[str], CollectedLine | None]
+"""Parses one line of a collector's format; None for a line without that prefix."""
+
+
+def regex_style(*expressions: str) -> Style:
     """Return a parser of lines: it tries the regexes in turn and returns None if none of them matches.
 
     The group `text` is required; `key`, `time`, `channel`, `part` (`P` if partial) and `covers_below`, which

@@ -5,19 +5,17 @@ are removed and the file is split into one stream per origin; every line keeps i
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
 from analyzer.ingest.logs.collectors import structured
-from analyzer.ingest.logs.collectors.headings import (
-    name_several_streams,
-    names_between_rules,
-    stream_below,
-)
+from analyzer.ingest.logs.collectors.channels import by_channel
+from analyzer.ingest.logs.collectors.indented import hosts_above, indented_style
 from analyzer.ingest.logs.collectors.learned import counts_lines, has_unread_prefix, learned_style
-from analyzer.ingest.logs.collectors.line_styles import CollectedLine
+from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
+from analyzer.ingest.logs.collectors.sections import Sections, below_headings, has_headings, heading_style
 from analyzer.ingest.logs.collectors.shippers import without_added_fields
 from analyzer.ingest.logs.collectors.styles import (
     EMBEDDED_STYLES,
@@ -60,31 +58,6 @@ class Stream(NamedTuple):
     lines: list[tuple[int, str]]
 
 
-def below_headings(line: str) -> CollectedLine | None:
-    """Return a heading with the stream of the lines below it as `key`; None for any other line."""
-    named = stream_below(line)
-    return None if named is None else CollectedLine(named or None, line)
-
-
-Style = Callable[[str], CollectedLine | None]
-"""Parses one line of a collector's format; None for a line without that prefix."""
-
-
-class Sections:
-    """A style of files with headings, between which lines may have a prefix that names no writer."""
-
-    def __init__(self, heading: Style, inner: Style | None) -> None:
-        """Take a parser of headings, and one of the lines below them."""
-        self._heading, self._inner = heading, inner
-
-    def __call__(self, line: str) -> CollectedLine | None:
-        """Parse one line; lines below a heading belong to the stream that it names."""
-        if found := self._heading(line):
-            return found
-        below = self._inner(line) if self._inner else None
-        return below and below._replace(follows=True)
-
-
 def detect_style(lines: Sequence[str]) -> Style | None:
     """Return the collector style of a file, judged by its first lines; None if there is none.
 
@@ -98,30 +71,14 @@ def detect_style(lines: Sequence[str]) -> Style | None:
     elif learned := learned_style(sample):
         learned = _with_known(learned, sample)
         style = learned if len(_texts(learned, sample)) >= _MIN_MARKED_SHARE * len(sample) else None
+    if style is None and learned is None and (indented := indented_style(lines)):
+        heading = hosts_above(lines) or heading_style(lines, sample)
+        return Sections(heading, indented) if heading else indented
     if style is None or _names_no_writer(style, sample):
-        heading = _heading_style(lines, sample)
+        heading = heading_style(lines, sample)
         if heading:
             return Sections(heading, style) if style or heading is not below_headings else heading
     return style or learned
-
-
-def has_headings(style: Style | None) -> bool:
-    """Return True if lines of this style may belong to the stream of a heading far above."""
-    return style is below_headings or isinstance(style, Sections)
-
-
-def is_heading(style: Style | None, line: str) -> bool:
-    """Return True if a line is a heading; the style must be one for which `has_headings` is True."""
-    found = style(line) if style else None
-    return found is not None and not found.follows
-
-
-def _heading_style(lines: Sequence[str], sample: Sequence[str]) -> Style | None:
-    """Return a parser of headings if they name several streams; else None."""
-    if name_several_streams(sample):
-        return below_headings
-    names = names_between_rules(lines)
-    return (lambda line: CollectedLine(line, "") if line in names else None) if names else None
 
 
 def _names_no_writer(style: Style, sample: Sequence[str]) -> bool:
@@ -306,7 +263,13 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
         _append(found, origin, start, rest, timestamp, strippers[origin])
     for stream in found.values():
         stream.lines.sort(key=itemgetter(0))
-    return list(found.values())
+    return [*_channels_of(found.values())] if has_headings(style) else [*found.values()]
+
+
+def _channels_of(streams: Iterable[Stream]) -> Iterator[Stream]:
+    """Yield a stream for each channel of those that show two of them."""
+    for key, lines in streams:
+        yield from (Stream(*channel) for channel in by_channel(key, lines)) if key else [Stream(key, lines)]
 
 
 def _append(

@@ -61,6 +61,8 @@ _ORIGIN_LABELS = (
 
 _HOST_KEYS = ("_HOSTNAME", "hostname", "host", "HOST")
 """Fields of journald, Filebeat, GELF and syslog-ng that name the host of an entry."""
+_STREAM_KEYS = ("logStreamName", "logStream", "podName", "pod_name", "container_name")
+"""Fields of CloudWatch, stern and docker's drivers of logs that name who wrote an entry."""
 
 
 def _origin(entry: structured.Entry) -> str | None:
@@ -71,8 +73,7 @@ def _origin(entry: structured.Entry) -> str | None:
         named = (_name(labels[name]) for name in _ORIGIN_LABELS for labels in objects if name in labels)
         if isinstance(found := next(named, None), str):
             return found
-    stream = entry.get("logStreamName", entry.get("logStream"))
-    return stream if isinstance(stream, str) else None
+    return next((str(entry[key]) for key in _STREAM_KEYS if isinstance(entry.get(key), str)), None)
 
 
 def _name(label: object) -> object:
@@ -97,6 +98,13 @@ def _journal_of_hosts(line: str) -> CollectedLine | None:
     """Parse a line of the journals of several hosts: each host and each task's unit is a stream."""
     found, match = _journal_line(line), _journal_match(line)
     return found._replace(key=found.key or match["host"]) if found and match else None
+
+
+def _aws_text_line(line: str) -> CollectedLine | None:
+    """Parse an event of CloudWatch as the AWS command line prints it with `--output text`."""
+    if not (match := _AWS_TEXT.match(line)):
+        return None
+    return CollectedLine(match["key"], match["text"], timestamp=iso_timestamp({"time": int(match["time"])}))
 
 
 def _job_stream_line(line: str) -> CollectedLine | None:
@@ -130,7 +138,8 @@ _SYSLOG_5424 = re.compile(
 """Regex for syslog as RFC 5424 has it: priority, version, time, host, program, process, kind, data, text."""
 _STAMPED = (
     rf"\[?(?P<time>{_ISO_TIME}|{_SYSLOG_TIME}"
-    r"|\d\d([/.])\d\d\2\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\]?(?: \||:)?(?: (?P<text>.*)| *)$"
+    r"|\d\d([/.])\d\d\2\d{4} \d\d:\d\d:\d\d(?:\.\d+)?|\d\d:\d\d:\d\d(?:[.,]\d+)?)"
+    r"\]?(?: \||:)?(?: (?P<text>.*)| *)$"
 )
 """Regex for a time before each line, as `ts` of moreutils and journals without a host print it."""
 _TASK_IN_BRACKETS = (
@@ -139,6 +148,8 @@ _TASK_IN_BRACKETS = (
 )
 _SERVICE = r"(?:[a-z0-9][\w.-]*[-_])?(?:worker|chief|ps|evaluator)[-_.]?\d{1,4}(?:[-_]\d{1,4})?"
 """Regex for a service of docker compose that is named after a task, perhaps with a replica's number."""
+_NO_ANSIBLE = r"(?! ?(?:CHANGED|SUCCESS|FAILED) \| rc=)"
+"""Regex for what does not stand behind a service of docker compose, but behind a host of Ansible."""
 _EXITED = r"exited with code \d{1,3}(?: \(restarting\))?"
 _GREP = r"(?P<key>(?:[\w.@+-]+/)*[\w.@+-]*\.(?:log|out|err|txt|stdout|stderr)):(?:\d+[:-])?(?P<text>.*)$"
 """Regex for a line of a file as `grep -rn` prints it."""
@@ -168,6 +179,11 @@ _named_host = regex_style(
 """Parses `gpu21: text`, as pdsh and clush print, and `[gpu21] text`, as Fabric and Ansible's users do."""
 _named_container = regex_style(r"\[(?P<key>[a-z0-9][\w.]*-[\w.-]+) [a-z][a-z0-9-]*\](?: (?P<text>.*)|$)")
 """Parses `[train-worker-0 main] text`, as kubetail prints pod and container."""
+_AWS_TEXT = re.compile(
+    r"EVENTS\t(?:\d{40,}\t\d{13}\t(?P<key>[^\t]{1,512})|\d{13})\t(?P<text>.*)\t(?P<time>\d{13})$"
+)
+"""Regex for the values of an event by the names of its fields: `eventId`, `ingestionTime`, `logStreamName`,
+`message`, `timestamp`; `get-log-events` gives neither the first nor the third."""
 _JOB_OF_ACTIONS = rf"(?P<key>[^\t]{{1,200}})\t[^\t]{{1,200}}\t\ufeff?(?P<time>{_ISO_TIME}) ?(?P<text>.*)$"
 """Regex for `job<tab>step<tab>2026-03-04T09:12:44.1234567Z text`: `gh run view --log`."""
 replica_exit = regex_style(
@@ -180,16 +196,27 @@ _OF_ANSIBLE = re.compile(
 )
 
 
-def ansible_result(line: str) -> CollectedLine | None:
-    """Parse the result of a task that Ansible ran on a host: all lines of its output are in one."""
+def ansible_output(line: str) -> tuple[str, Mapping[str, str]] | None:
+    """Return the host of a task's result that Ansible prints, and channel → what its command printed there.
+
+    None for any other line, and for a result without output.
+    """
     if not (match := _OF_ANSIBLE.match(line)):
         return None
     try:
         result = json.loads(match["result"])
     except (ValueError, RecursionError):
         return None
-    printed = [result[key] for key in ("stdout", "stderr") if isinstance(result.get(key), str)]
-    return CollectedLine(match["key"], storable("\n".join(filter(None, printed)))) if printed else None
+    printed = {key: result[key] for key in ("stdout", "stderr") if isinstance(result.get(key), str)}
+    return (match["key"], printed) if printed else None
+
+
+def ansible_result(line: str) -> CollectedLine | None:
+    """Parse the result of a task that Ansible ran on a host: all lines of its output are in one."""
+    if (found := ansible_output(line)) is None:
+        return None
+    host, printed = found
+    return CollectedLine(host, storable("\n".join(filter(None, printed.values()))))
 
 
 _stamped = regex_style(_STAMPED)
@@ -212,7 +239,7 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
         ">",
     ),
     regex_style(
-        rf"(?:\d\d:\d\d:\d\d )?(?P<key>{_SERVICE}) +\| ?(?P<text>.*)$",
+        rf"(?:\d\d:\d\d:\d\d )?(?P<key>{_SERVICE}) +\|{_NO_ANSIBLE} ?(?P<text>.*)$",
         rf"(?P<text>(?P<key>{_SERVICE}) {_EXITED})$",
     ): (
         "|",
@@ -244,9 +271,10 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     regex_style(rf"(?P<time>{_ISO_TIME}) [a-z]+\[(?P<key>[A-Za-z][\w.-]*)\]: ?(?P<text>.*)$"),
     _timestamped_line,
     regex_style(_JOB_OF_ACTIONS),
+    _aws_text_line,
     regex_style(r"\[pod/(?P<key>[^\]/]+)/[^\]]+\] ?(?P<text>.*)$"),
     regex_style(
-        rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?(?:@[\w.-]+)?) *\| ?(?P<text>.*)$",
+        rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?(?:@[\w.-]+)?) *\|{_NO_ANSIBLE} ?(?P<text>.*)$",
         rf"(?P<text>(?P<key>[a-z0-9][\w.-]*[-_]\d{{1,5}}) {_EXITED})$",
     ),
     *EMBEDDED_STYLES,

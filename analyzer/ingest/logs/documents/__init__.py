@@ -1,4 +1,4 @@
-"""Files in which logs are texts of another format: JSON and YAML by name, exports of chats, HTML pages."""
+"""Files in which logs are texts of another format: JSON and YAML by name, chats, pages, notebooks, casts."""
 
 import json
 from codecs import BOM_UTF8
@@ -38,11 +38,18 @@ class Logs(NamedTuple):
 
 
 _OPENINGS = {
+    "ansible": lazy_regex(
+        rb"(?:(?!\{)[^\n]*\n){0,200}?(?:ok|changed|fatal|failed): \[[\w.-]+(?: -> [^\]\n]+)?\][^\n{]* => \{"
+    ),
     "chats": lazy_regex(
         rb'\s*\[\s*\{(?:\s*"\w+"\s*:\s*"[^"\n]{0,400}"\s*,){0,8}?'
         rb'\s*"(?:type"\s*:\s*"message|ts"\s*:\s*"\d{10}\.\d{6})"|\s*\{\s*"guild"\s*:\s*\{'
     ),
     "pages": lazy_regex(rb"(?i)\s*(?:<!doctype html|<html|<pre)\b"),
+    "casts": lazy_regex(rb'\{"version": ?[23], [^\n]{0,2000}\}\r?\n\['),
+    "notebooks": lazy_regex(
+        rb'\s*\{\s*"(?:cells|metadata|nbformat)"\s*:[\s\S]*?"(?:cell_type|nbformat_minor)"\s*:'
+    ),
     "named_json": lazy_regex(rb'\s*(?:\{\s*"[^"\n]{1,200}"\s*:|\[\s*["{])'),
     "named_yaml": lazy_regex(
         rb"(?:---[^\n]*\n)?(?:#[^\n]*\n)*"

@@ -34,6 +34,7 @@ def _split(marked: list[str]) -> dict[str | None, list[str]]:
         ("[prterun-head-4471@1,{}]<stderr>: ", "{}"),
         ("<{}> ", "{}"),
         ("🔵 {} » ", "{}"),
+        ("{:>8} │ ", "{}"),
         ("{} trainer ", "{}"),
         ("2026-11-21 00:05:01.083 [{}] stderr | ", "{}"),
         ("Sat 2026-11-21 00:05:01.083 UTC {} train.service[814]: ", "{}"),
@@ -207,3 +208,11 @@ def test_a_bar_behind_blanks_is_taken_off_apart_from_the_prefix() -> None:
     lines = ["again: try 1", *(f"   | {each}" for each in LINES * 3)]
     marked = [f"[00:05:01] [{name}] [STDERR] {line}" for line in lines for name in WRITERS]
     assert _split(marked) == {name: ["again: try 1", *LINES * 3] for name in WRITERS}
+
+
+def test_letters_for_channels_and_instants_of_tai_name_no_writers() -> None:
+    """As annotate-output and multilog print them."""
+    letters = [f"00:05:01 {letter}: {line}" for letter in "IOE" for line in LINES * 2]
+    instants = [f"@40000000674{number:05x}3b0de93e {line}" for number, line in enumerate(LINES * 6)]
+    for marked, times in ((letters, 6), (instants, 6)):
+        assert _split(marked) == {None: [*LINES] * times}

@@ -81,3 +81,55 @@ def test_results_of_ansible_are_the_output_of_hosts() -> None:
     assert {key: lines for key, lines in found.items() if key} == {
         "ash": ["step 1", "Traceback:", "X: no"], "elm": ["step 1", "Traceback:", "X: no"],
     }  # fmt: skip
+
+
+INDENTED = [
+    "2026-11-21 00:05:01.083826: I tensorflow/core/util/port.cc:113] oneDNN is on.",
+    *[f"step {n} loss 0.5" for n in range(40)],
+    "",
+    "X: no",
+]
+
+
+def below(host: str, depth: int, *titles: str) -> list[str]:
+    """What a tool prints for a host: its name and titles, and its output, indented."""
+    return [f"{host}:", *titles, *(f"{' ' * depth}{line}" if line else "" for line in INDENTED)]
+
+
+def test_output_that_is_indented_below_hosts_is_theirs() -> None:
+    """As Salt prints it; what it says itself is nobody's."""
+    found = split([*below("ash", 4), *below("elm", 4), "ERROR: Minions returned with non-zero exit code"])
+    assert found["ash"] == ["ash:", *INDENTED]
+    assert found["elm"] == ["elm:", *INDENTED]
+    assert found[None][-1].startswith("ERROR: ")
+
+
+def test_channels_below_hosts_are_told_apart() -> None:
+    """Puppet Bolt puts a title above each."""
+    hosts = [f"Finished on {host}" for host in ("ash", "elm")]
+    lines = [line for host in hosts for line in [*below(host, 4, "  STDOUT:"), "  STDERR:", "    late"]]
+    assert {*split(["Started on ash...", *lines])} == {
+        None,
+        "ash/stdout",
+        "ash/stderr",
+        "elm/stdout",
+        "elm/stderr",
+    }
+
+
+def test_a_log_that_is_indented_is_read_without_the_blanks() -> None:
+    """As of a quotation; what is indented deeper stays so, and what stands at the margin is left alone."""
+    found = split(["It said:", *(f"    {line}" for line in [*INDENTED, '  File "t.py", line 3'])])
+    assert found[None] == ["It said:", *(line or "" for line in INDENTED), '  File "t.py", line 3']
+
+
+def test_names_above_indented_lines_need_no_colon() -> None:
+    """Nor need they stand alone."""
+    lines = [line for name in ("host ash", "host elm") for line in [name, *below("", 6)[1:]]]
+    assert {*split(lines)} == {"ash", "elm"}
+
+
+def test_lines_of_a_program_that_are_indented_are_below_no_host() -> None:
+    """TensorFlow's lines show that nobody indented the output."""
+    settings = ["model:", *["    layers: 3"] * 30, "data:", *["    files: 3"] * 30]
+    assert {*split([*settings, INDENTED[0]])} == {None}

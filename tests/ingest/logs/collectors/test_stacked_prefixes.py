@@ -17,7 +17,9 @@ def test_an_indented_line_below_a_prefix_is_no_record_of_its_own() -> None:
     assert stream.lines[2][1].endswith(f"Z {lines[2]}")
 
 
-@pytest.mark.parametrize("time", ["Nov 21 00:05:01", "2026-11-21T00:05:01", "[2026-11-21 00:05:01.250]"])
+@pytest.mark.parametrize(
+    "time", ["Nov 21 00:05:01", "2026-11-21T00:05:01", "[2026-11-21 00:05:01.250]", "00:05:01.250"]
+)
 def test_a_time_before_every_line_is_no_part_of_it(time: str) -> None:
     """As `ts` prints it: the lines below a record are its own again."""
     lines = [
@@ -35,6 +37,7 @@ def test_a_time_before_every_line_is_no_part_of_it(time: str) -> None:
 def test_the_time_that_a_program_prints_itself_stays() -> None:
     """Nothing stands behind it that only another could have stamped."""
     assert detect_style(["Nov 21 00:05:01 step 1 loss 0.5", "Nov 21 00:05:02 step 2 loss 0.4"]) is None
+    assert detect_style(["00:05:01.250 step 1 loss 0.5", "00:05:02.250 step 2 loss 0.4"]) is None
 
 
 def test_what_a_supervisor_prints_of_its_child_loses_its_bar() -> None:

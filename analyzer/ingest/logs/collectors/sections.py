@@ -1,0 +1,54 @@
+"""Styles of files that were put together from several, with a heading above the lines of each."""
+
+from collections.abc import Sequence
+
+from analyzer.ingest.logs.collectors.channels import may_begin_channel
+from analyzer.ingest.logs.collectors.headings import (
+    name_several_streams,
+    names_between_rules,
+    stream_below,
+)
+from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
+
+
+def below_headings(line: str) -> CollectedLine | None:
+    """Return a heading with the stream of the lines below it as `key`; None for any other line."""
+    named = stream_below(line)
+    return None if named is None else CollectedLine(named or None, line)
+
+
+class Sections:
+    """A style of files with headings, between which lines may have a prefix that names no writer."""
+
+    def __init__(self, heading: Style, inner: Style | None) -> None:
+        """Take a parser of headings, and one of the lines below them."""
+        self._heading, self._inner = heading, inner
+
+    def __call__(self, line: str) -> CollectedLine | None:
+        """Parse one line; lines below a heading belong to the stream that it names."""
+        if found := self._heading(line):
+            return found
+        below = self._inner(line) if self._inner else None
+        return below and below._replace(follows=True)
+
+
+def has_headings(style: Style | None) -> bool:
+    """Return True if lines of this style may belong to the stream of a heading far above."""
+    return style is below_headings or isinstance(style, Sections)
+
+
+def is_heading(style: Style | None, line: str) -> bool:
+    """Return True if a line may be the first of a stream or of one of its channels.
+
+    The style must be one for which `has_headings` is True.
+    """
+    found = style(line) if style else None
+    return (found is not None and not found.follows) or may_begin_channel(line)
+
+
+def heading_style(lines: Sequence[str], sample: Sequence[str]) -> Style | None:
+    """Return a parser of headings if they name several streams; else None."""
+    if name_several_streams(sample):
+        return below_headings
+    names = names_between_rules(lines)
+    return (lambda line: CollectedLine(line, "") if line in names else None) if names else None

@@ -1,0 +1,64 @@
+"""Tables of log lines: which columns have the message, the time and the writer; tables in JSON.
+
+Azure's and Elasticsearch's query interfaces answer with the names of the columns and a list of values a row.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from analyzer.model.lazy_regex import lazy_regex
+
+_COLUMNS = {
+    "message": ("@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content"),
+    "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]",
+        "_messagetime"),
+    "logStreamName": (
+        "@logstream", "logstreamname", "kubernetes.pod.name", "pod_name", "podname", "pod", "task_name",
+        "task", "worker", "rank", "replica", "instance", "node", "host.name", "host", "hostname",
+        "_sourcehost", "computer",
+    ),
+}  # fmt: skip
+"""Field of an entry → the columns, in lower case, that may hold it; the first one present does."""
+ANSWER = lazy_regex(
+    rb'\s*\{\s*"(?i:tables|schema|columns)"\s*:\s*\[\s*\{'
+    rb'(?=[^\]]{0,2000}?"(?i:columnname|name)"\s*:\s*"(?i:@?timestamp|_?time|date|timegenerated)")'
+    rb'[^\]]{0,2000}?"(?i:columnname|name)"\s*:\s*"(?i:@?message|_raw|textpayload|logmessage|line|log|msg|content)"'
+)
+"""Start of an answer in JSON with names of columns before the rows, among them a message and a time."""
+_NAMES, _ROWS = ("columns", "Columns", "schema"), ("rows", "Rows", "datarows")
+
+
+def columns_of(header: Sequence[str]) -> Mapping[str, int] | None:
+    """Return field of an entry → index of its column; None unless there are a message and a time.
+
+    A path before a column's name is ignored: `resource.labels.pod_name` counts as `pod_name`.
+    """
+    names = [name.strip().lower() for name in header]
+    last = [name.rpartition(".")[2] for name in names]
+    found: dict[str, int] = {}
+    for field, known in _COLUMNS.items():
+        at = next((each.index(name) for name in known for each in (names, last) if name in each), None)
+        found |= {} if at is None else {field: at}
+    return found if {"message", "timestamp"} <= {*found} else None
+
+
+def entries_of_answer(whole: Mapping[str, Any]) -> Iterator[dict[str, object]]:
+    """Yield an entry for each row of the tables in an answer; none for a table without message or time."""
+    tables = next((whole[key] for key in ("tables", "Tables") if isinstance(whole.get(key), list)), [whole])
+    for table in tables:
+        if not isinstance(table, dict):
+            continue
+        header = [_name(each) for each in _list(table, _NAMES)]
+        used = columns_of(header) or {}
+        for row in _list(table, _ROWS) if used else ():
+            if isinstance(row, list) and len(row) == len(header):
+                yield {field: row[at] for field, at in used.items()}
+
+
+def _list(table: Mapping[str, Any], keys: Sequence[str]) -> list[Any]:
+    return next((table[key] for key in keys if isinstance(table.get(key), list)), [])
+
+
+def _name(column: object) -> str:
+    named = column if isinstance(column, dict) else {"name": column}
+    return str(named.get("name", named.get("ColumnName", "")))

@@ -1,0 +1,105 @@
+"""Entries that are no line each, of the journal and of JSON, are read as the log that they were."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analyzer.discover import discover
+from analyzer.ingest.logs import exports
+from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+MESSAGES = [f"step {n} loss 0.{n}" for n in range(1, 4)]
+
+
+def steps(tables: Tables) -> list[Any]:
+    """The steps in the order of the lines."""
+    return tables["scalars"].filter(tag="step").sort("line")["step"].to_list()
+
+
+def entry(number: int) -> dict[str, str]:
+    """A message of the journal, whose time is so many seconds after another."""
+    return {
+        "__REALTIME_TIMESTAMP": f"{1795225237 + number}000000",
+        "MESSAGE": MESSAGES[number],
+        "_HOSTNAME": "ash",
+    }
+
+
+def test_the_journal_in_its_verbose_form_is_read(tables_of: TablesOf, tmp_path: Path) -> None:
+    """A message of several lines is indented; line numbers are those where an entry begins."""
+    told = "".join(
+        f"Sat 2026-11-21 01:40:3{n}.500000 UTC [s=ab;i=1;b=c;m=1;t={1795225237000000 + n:x};x=1]\n"
+        f"    PRIORITY=6\n    MESSAGE=X: no\n            {message}\n    _HOSTNAME=ash\n"
+        for n, message in enumerate(MESSAGES)
+    )
+    path = tmp_path / "journal.txt"
+    path.write_text(told, encoding="utf-8")
+    assert steps(tables_of({path.name: told})) == [1, 2, 3]
+    assert exports.entries_of(path).numbers == [1, 6, 11]
+
+
+@pytest.mark.parametrize("mark", ["", "\x1e"], ids=["json-pretty", "json-seq"])
+def test_objects_that_are_broken_over_lines_are_entries(mark: str, tables_of: TablesOf) -> None:
+    """As `journalctl -o json-pretty` and `jq` print them; the last one may break off."""
+    text = "".join(mark + json.dumps(entry(n), indent="\t") + "\n" for n in range(3))
+    assert steps(tables_of({"journal.json": text + '{\n\t"MESS'})) == [1, 2, 3]
+
+
+def test_objects_that_a_program_printed_before_its_log_are_no_export(tables_of: TablesOf) -> None:
+    """The lines below them are not lost."""
+    settings = json.dumps({"message": "settings", "rate": 0.5}, indent=1) + "\n"
+    assert steps(tables_of({"worker-1.log": settings * 2 + "step 7 loss 0.5\n"})) == [7]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"tables": [{"name": "PrimaryResult", "columns": [{"name": "TimeGenerated"}, {"name": "PodName"}, {"name": "LogMessage"}], "rows": []}]},
+        {"schema": [{"name": "@timestamp", "type": "timestamp"}, {"name": "host"}, {"name": "message"}], "datarows": []},
+        {"columns": [{"name": "@timestamp"}, {"name": "host.name"}, {"name": "message"}], "rows": []},
+    ],
+    ids=["Azure", "OpenSearch", "Elasticsearch"],
+)  # fmt: skip
+def test_rows_below_the_names_of_columns_are_entries(answer: dict[str, Any], tables_of: TablesOf) -> None:
+    """Newest first, as the services often answer; a row of another length is none."""
+    rows = [[f"2026-11-21T01:40:3{n}Z", f"worker-{n % 2}", message] for n, message in enumerate(MESSAGES)]
+    table = answer["tables"][0] if "tables" in answer else answer
+    table["datarows" if "datarows" in table else "rows"].extend([*rows[::-1], ["cut"]])
+    tables = tables_of({"query.json": json.dumps(answer)})
+    found = tables["scalars"].filter(tag="step").sort("time").select("worker", "step").rows()
+    assert found == [("worker:0", 1), ("worker:1", 2), ("worker:0", 3)]
+
+
+@pytest.mark.parametrize("columns", [["time", "value"], ["message", "count"]])
+def test_rows_without_message_and_time_are_no_log(columns: list[str], tables_of: TablesOf) -> None:
+    """Metrics have no message, and counts of messages no time."""
+    answer = {
+        "columns": [{"name": name} for name in columns],
+        "rows": [["2026-11-21T01:40:30Z", "step 1 loss 0.5"]],
+    }
+    assert not tables_of({"query.json": json.dumps(answer), "worker-1.log": "begins\n"})["scalars"].height
+
+
+def test_an_export_may_be_compressed(tmp_path: Path) -> None:
+    """Whatever its name is."""
+    entries = [{"message": message, "time": f"2026-11-21T01:40:3{n}Z"} for n, message in enumerate(MESSAGES)]
+    path = tmp_path / "part.gz"
+    path.write_bytes(gzip.compress(json.dumps(entries[::-1]).encode()))
+    assert discover([tmp_path]).sources[0].kind is Kind.LOG
+    lines = exports.entries_of(path).lines or ()
+    assert [json.loads(line)["message"] for line in lines] == MESSAGES
+
+
+def test_a_compressed_log_is_none(tmp_path: Path) -> None:
+    """It is read as it is."""
+    path = tmp_path / "worker-1.log.gz"
+    path.write_bytes(gzip.compress(b"step 1 loss 0.5\n"))
+    assert exports.entries_of(path) == exports.Export()
