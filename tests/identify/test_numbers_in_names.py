@@ -164,6 +164,7 @@ def test_a_rank_in_a_job_with_a_chief_is_no_index_of_a_worker(make_run: MakeRun)
     assert [*found.values()] == ["chief:0", "evaluator:0", "worker:0", "worker:1"]
 
 
+@pytest.mark.runs
 def test_a_service_beside_workers_in_a_joined_log_is_none_of_them(make_run: MakeRun) -> None:
     """Docker Compose numbers the containers of every service from 1; a service may be of tf.data."""
     lines = {
