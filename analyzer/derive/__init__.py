@@ -34,6 +34,7 @@ from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
 from analyzer.tables.clock_alignment import CommonClock
 from analyzer.tables.collection_time import collection_time
+from analyzer.tables.kernel_times import Span
 from analyzer.tables.lazy_tables import LazyTables
 
 
@@ -64,7 +65,12 @@ def derive(read: Tables, messages: Messages) -> Tables:
             ),
             "barriers": lambda t: barriers(t["lifetimes"], training, facts, _clock(t)),
             "matches": lambda t: matches(
-                read["matches"], t["lifetimes"], t["workers"], training, sources, facts
+                read["matches"],
+                t["lifetimes"],
+                t["workers"],
+                training,
+                Span(sources, records, training),
+                facts,
             ),
             "accusations": lambda t: accusations(records, facts, t["lifetimes"], messages),
             "series": lambda _: series(scalars),

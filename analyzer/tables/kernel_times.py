@@ -11,33 +11,66 @@ _UTC_OFFSET = re.compile(r"\S+T\d\d:\d\d:\d\d[.,]\d+([+-])(\d\d):?(\d\d)\s")
 """Regex for a time of `dmesg --time-format iso`, which states the zone of the host."""
 _MARGIN_SECONDS = 60.0
 """By how much the clock of a kernel log may differ from those of the workers, zones aside."""
+_UNDATED_SECONDS = 86_400.0
+"""For how long steps without a time may go on; what a kernel log has later is as likely of another job."""
 
 
-def apart_from_end(rows: pl.DataFrame, text: str, sources: pl.DataFrame) -> pl.Series:
-    """Return for each row whether a kernel log has it from another time than that of the run's end.
+class Span:
+    """When the workers' logs began and ended; kernel logs are not counted."""
 
-    That lasts from the first to the last of its workers' last lines: a worker that is killed stops first, its
-    peers later. `text` names the column with the line.
-    """
-    return _apart(rows, text, sources, "last_time")
+    def __init__(self, sources: pl.DataFrame, records: pl.DataFrame, scalars: pl.DataFrame) -> None:
+        """Take the times from `sources`; where all logs go on below their last time, the end is not known."""
+        self._kernel_logs = {name for name in sources["source"] if is_kernel_log(name)}
+        self._own = sources.filter(
+            pl.col("worker").is_not_null(),
+            pl.col("last_time").is_not_null(),
+            ~pl.col("source").is_in(self._kernel_logs),
+        )
+        goes_on = _with_undated_end(records, scalars)
+        self._goes_on = set(self._own["source"]) <= goes_on
+
+    def apart_from_end(self, rows: pl.DataFrame, text: str) -> pl.Series:
+        """Return for each row whether a kernel log has it from another time than that of the run's end.
+
+        That lasts from the first to the last of its workers' last lines: a worker that is killed stops first,
+        its peers later. `text` names the column with the line.
+        """
+        last = self._own.group_by("worker").agg(pl.col("last_time").max())
+        return self._apart(rows, text, last["last_time"])
+
+    def apart_from_run(self, rows: pl.DataFrame, text: str) -> pl.Series:
+        """Return for each row whether it is of a kernel log and was not written while the run went on."""
+        return self._apart(rows, text, self._own["first_time"])
+
+    def _apart(self, rows: pl.DataFrame, text: str, begins: pl.Series) -> pl.Series:
+        if not self._kernel_logs or not len(begins):
+            return pl.Series([False] * rows.height, dtype=pl.Boolean())
+        first, last = float(begins.min()), float(self._own["last_time"].max())  # type: ignore[arg-type]
+        span = first - _MARGIN_SECONDS, last + _MARGIN_SECONDS
+        lines = rows.select("source", "time", text).iter_rows()
+        apart = [
+            name in self._kernel_logs
+            and not _is_within(time, line, *span)
+            and not self._may_follow(time, last)
+            for name, time, line in lines
+        ]
+        return pl.Series(apart, dtype=pl.Boolean())
+
+    def _may_follow(self, time: float | None, last: float) -> bool:
+        """Return True for a time after the last known one of a run that went on for an unknown time."""
+        return self._goes_on and time is not None and last <= time <= last + _UNDATED_SECONDS
 
 
-def apart_from_run(rows: pl.DataFrame, text: str, sources: pl.DataFrame) -> pl.Series:
-    """Return for each row whether it is of a kernel log and was not written while the run went on."""
-    return _apart(rows, text, sources, "first_time")
-
-
-def _apart(rows: pl.DataFrame, text: str, sources: pl.DataFrame, begin: str) -> pl.Series:
-    kernel_logs = {name for name in sources["source"] if is_kernel_log(name)}
-    own = sources.filter(pl.col("worker").is_not_null() & ~pl.col("source").is_in(kernel_logs))
-    spans = own.group_by("worker").agg(pl.col("first_time").min(), pl.col("last_time").max())
-    begins, ends = (spans[name].drop_nulls().to_list() for name in (begin, "last_time"))
-    if not kernel_logs or not ends:
-        return pl.Series([False] * rows.height, dtype=pl.Boolean())
-    span = min(begins) - _MARGIN_SECONDS, max(ends) + _MARGIN_SECONDS
-    lines = rows.select("source", "time", text).iter_rows()
-    apart = [name in kernel_logs and not _is_within(time, line, *span) for name, time, line in lines]
-    return pl.Series(apart, dtype=pl.Boolean())
+def _with_undated_end(records: pl.DataFrame, scalars: pl.DataFrame) -> set[str]:
+    """Return the logs that have steps without a time below their last dated line."""
+    undated = scalars.filter(pl.col("time").is_null()).group_by("source").agg(step=pl.col("line").max())
+    dated = pl.concat([
+        records.drop_nulls("time").select("source", line="last_line"),
+        scalars.drop_nulls("time").select("source", "line"),
+    ])  # fmt: skip
+    last = dated.group_by("source").agg(pl.col("line").max())
+    both = undated.join(last, on="source", how="left")
+    return set(both.filter((pl.col("step") > pl.col("line")).fill_null(value=True))["source"])
 
 
 def _is_within(time: float | None, line: str, first: float, last: float) -> bool:
