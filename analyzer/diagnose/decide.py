@@ -187,8 +187,8 @@ def _without_cause(
     if tables["job"]["all_finished"][0] and not _logs_of_unread_layout(tables):
         refuting, crashed = list(_refuting(findings)), list(_ended_badly(tables["lifetimes"]))
         against = [*refuting, *crashed]
-        inferred = lives.filter(~pl.col("sure"))["worker"].to_list()
-        sure = _INFERRED if inferred else _FINISHED
+        inferred = lives.filter(~pl.col("sure"))
+        sure = _INFERRED if inferred.height else _FINISHED
         confidence = min(sure, _DOUBTED[len(against) > 1]) if against else sure
         limit = _limit(confidence, inferred, [f.summary for f in refuting] + crashed)
         doubts = (*(f.summary for f in refuting if f.role is not Role.CONTEXT), *crashed)
@@ -210,9 +210,14 @@ def stated_failure(facts: pl.DataFrame) -> str:
     return f"The scheduler says that the job failed{exited} ({source}{f':{line}' if line else ''})."
 
 
-def _limit(confidence: float, inferred: Sequence[str], against: Sequence[str]) -> str:
+def _limit(confidence: float, inferred: pl.DataFrame, against: Sequence[str]) -> str:
     """Return why a verdict of healthy is not more certain; empty without a reason in the files."""
-    reasons = [f"no exit code or closing line shows the end of {listed(inferred)}"] if inferred else []
+    has_code = pl.col("exit_code").is_not_null()
+    unseen, exited = (inferred.filter(each)["worker"].to_list() for each in (~has_code, has_code))
+    reasons = [f"no exit code or closing line shows the end of {listed(unseen)}"] if unseen else []
+    reasons += [
+        f"{listed(exited)} exited with code 0, and no file states how many steps were planned"
+    ] * bool(exited)
     reasons += [f"“{each.rstrip('.')}” speaks against it" for each in against[:1]]
     return f"Confidence {confidence:.2f} and not more: {'; '.join(reasons)}." if reasons else ""
 

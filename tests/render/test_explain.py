@@ -35,6 +35,11 @@ def test_a_healthy_verdict_says_why_it_is_not_more_certain(make_run: MakeRun, re
     ended = "step 1 loss 0.5\nstep 2 loss 0.4\ntraining finished\n"
     sure = analyze([make_run({"worker-0.log": ended, "exit_codes.txt": "worker-0 0\n"})]).diagnosis.document
     assert "0.95 is the most for a healthy run" in explain(sure, 200)
+    ended = ended.removesuffix("training finished\n")
+    inferred = analyze(
+        [make_run({"worker-0.log": ended, "exit_codes.txt": "worker-0 0\n"})]
+    ).diagnosis.document
+    assert "worker:0 exited with code 0, and no file states how many steps were planned" in inferred["why"][1]
     document = recordings.document(sample_run_named("ratings-healthy"))
     said = "Confidence 0.75 and not more: no exit code or closing line shows the end of chief:0"
     for text in (explain(document, 300), *(render(document, each) for each in ("text", "html"))):
