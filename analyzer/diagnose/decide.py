@@ -215,9 +215,9 @@ def _limit(confidence: float, inferred: pl.DataFrame, against: Sequence[str]) ->
     has_code = pl.col("exit_code").is_not_null()
     unseen, exited = (inferred.filter(each)["worker"].to_list() for each in (~has_code, has_code))
     reasons = [f"no exit code or closing line shows the end of {listed(unseen)}"] if unseen else []
-    reasons += [
-        f"{listed(exited)} exited with code 0, and no file states how many steps were planned"
-    ] * bool(exited)
+    reasons += [f"{listed(exited)} exited with code 0, and no line shows that all steps were done"] * bool(
+        exited
+    )
     reasons += [f"“{each.rstrip('.')}” speaks against it" for each in against[:1]]
     return f"Confidence {confidence:.2f} and not more: {'; '.join(reasons)}." if reasons else ""
 
