@@ -9,7 +9,7 @@ from analyzer.ingest.logs.collectors.line_styles import Style
 from analyzer.ingest.logs.collectors.sections import has_headings, is_heading
 from analyzer.ingest.logs.collectors.streams import Stream, detect_style, split_streams
 from analyzer.ingest.logs.exports import Export, entries_of
-from analyzer.ingest.logs.markdown import LARGEST_PASTE, style_of_paste, unmarked
+from analyzer.ingest.logs.pastes.markdown import LARGEST_PASTE, style_of_paste, unmarked
 from analyzer.ingest.logs.text import Utf8, lines
 from analyzer.ingest.scan.blocks import split_into_blocks
 from analyzer.model.budget import Budget

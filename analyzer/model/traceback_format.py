@@ -51,9 +51,9 @@ _REPORTED = lazy_regex(
     r"'(?P<error>(?:\w+\.)*(?P<type>\w+)'>, (?P<message>[^\n]*))"
 )
 """Regex for the exception of one of its threads that TensorFlow's coordinator logs."""
-_CHAIN = lazy_regex(
-    r"\n+(?:During handling of the above exception|The above exception was the direct cause)[^\n]*\s*$"
-)
+_CHAINED = r"(?:During handling of the above exception|The above exception was the direct cause)"
+_CHAIN = lazy_regex(rf"\n+{_CHAINED}[^\n]*\s*$")
+_BETWEEN = lazy_regex(_CHAINED)
 _FRAME_LINE = lazy_regex(
     r'\s*(?:\| )?(?:> )?File "[^"]+", line \d+(?:, in |\s*$)'
     r"|\s*(?:/|~/|[A-Z]:\\)\S*\.py:\d+ \w+(?: +\*{1,2})?\s*$"
@@ -140,6 +140,11 @@ def starts_traceback(text: str) -> bool:
 def ignores_exception(text: str) -> bool:
     """Return True for CPython's line above an exception that it ignores, as in `__del__` or a C callback."""
     return _IGNORED[0] in text or text.startswith(_IGNORED[1])
+
+
+def chains(text: str) -> bool:
+    """Return True for the line between two tracebacks of a chain."""
+    return _BETWEEN.match(text) is not None
 
 
 def names_error(text: str) -> bool:

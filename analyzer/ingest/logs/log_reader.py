@@ -10,7 +10,7 @@ from analyzer.ingest.logs.collectors.headings import kind_below
 from analyzer.ingest.logs.collectors.joined import Numbered, joined_at, parts
 from analyzer.ingest.logs.collectors.sections import has_headings
 from analyzer.ingest.logs.collectors.streams import detect_style, is_unread_layout, split_streams
-from analyzer.ingest.logs.markdown import LARGEST_PASTE, style_of_paste, unmarked
+from analyzer.ingest.logs.pastes.markdown import LARGEST_PASTE, style_of_paste, unmarked
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, lines
 from analyzer.ingest.matcher import Matcher

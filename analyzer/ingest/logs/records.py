@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from analyzer.ingest.logs.markdown import is_fence
+from analyzer.ingest.logs.pastes.markdown import is_fence
 from analyzer.ingest.logs.prefixes import Head, head
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import Line, shorten

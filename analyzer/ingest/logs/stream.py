@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from analyzer.ingest.logs import fact_patterns, gauges
-from analyzer.ingest.logs.markdown import begins_output, is_fence
+from analyzer.ingest.logs.pastes.markdown import begins_output, is_fence
 from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
 from analyzer.ingest.logs.records import Record, records
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, Line, lines

@@ -6,7 +6,7 @@ import pytest
 
 from analyzer.ingest.logs.collectors.sections import below_headings
 from analyzer.ingest.logs.collectors.streams import split_streams
-from analyzer.ingest.logs.markdown import begins_output, fenced, style_of_paste, unmarked
+from analyzer.ingest.logs.pastes.markdown import begins_output, fenced, style_of_paste, unmarked
 
 LOG = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce"
 
@@ -16,6 +16,8 @@ LOG = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:
     [
         ("> step 5 loss 0.5", "step 5 loss 0.5"),
         (">step 5 loss 0.5", "step 5 loss 0.5"),
+        (">> step 5 loss 0.5", "step 5 loss 0.5"),
+        ("> > step 5 loss 0.5", "step 5 loss 0.5"),
         ("`step 5 loss 0.5`", "step 5 loss 0.5"),
         ("> `step 5 loss 0.5", "step 5 loss 0.5"),
         ("\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}step 5", "step 5"),
@@ -76,60 +78,17 @@ def test_a_block_of_another_text_hides_no_writers() -> None:
     assert style_of_paste(pasted) is style_of_paste(pasted[3:]) is not None
 
 
-REFUSED = "grpc: Connection refused"
-SPOKEN = "I run two workers."
-
-
 @pytest.mark.parametrize(
-    "said",
+    ("fence", "is_output"),
     [
-        'There is no "Connection refused" in the log, I checked that twice.',
-        "I first thought it was DEADLINE_EXCEEDED, but raising the timeout did not help.",
-        "- I suspect that it is not an OOM, since `Killed` stands nowhere",
-        "Somebody in that thread had `NCCL WARN Cuda failure` on the same cards.",
-        "See https://github.com/tensorflow/tensorflow/issues/1 (Socket closed)",
-        'There is a known bug in NCCL 2.8 ("unhandled cuda error"), which we do not use.',
-        'The ports are open, otherwise I\'d get "Connection refused" from them.',
-        "On our old cluster the job ended with an oom-kill event each Monday.",
-        "My colleague got `No space left on device` from the same script.",
+        ("```", True),
+        ("~~~console", True),
+        ("```python", False),
+        ("{noformat}", True),
+        ("{code:python}", False),
+        ("<pre><code>", True),
+        ("step 5", False),
     ],
-)
-def test_an_error_that_did_not_occur_is_left_out(said: str) -> None:
-    """So says prose of the post, whose author speaks of themselves; each line keeps its number."""
-    assert unmarked([SPOKEN, said, REFUSED]) == [SPOKEN, "", REFUSED]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "I do not know why, but then the worker crashed with DEADLINE_EXCEEDED after an hour.",
-        "python: can't open file 'train.py': [Errno 2] No such file or directory",
-        "[1,0]<stderr>: there is no route to host that I can use from here",
-        "2026-11-21 01:40:37.754266: E ring_alg.cc:290] This is not the case of which you read in that issue",
-        "ValueError: I can not find the file that you may be looking for",
-        "$ grep -c 'I do not know' worker-0.log and nothing else",
-    ],
-)
-def test_what_the_program_did_or_printed_stays(line: str) -> None:
-    """Whatever else the sentence doubts."""
-    assert unmarked([SPOKEN, line]) == [SPOKEN, line]
-
-
-def test_a_log_of_which_nobody_speaks_is_read_as_it_is() -> None:
-    """And so are blocks of code."""
-    doubt = "There is no checkpoint in this place, it may be that none was written."
-    assert unmarked([doubt, REFUSED]) == [doubt, REFUSED]
-    assert unmarked([SPOKEN, "```", doubt, "```"]) == [SPOKEN, "```", doubt, "```"]
-
-
-def test_only_the_doubted_sentence_of_a_line_is_left_out() -> None:
-    """The others may say what occurred."""
-    pasted = "I find no OOM here. The chief says `Socket closed`. Maybe there is no disk left."
-    assert unmarked([pasted]) == ["The chief says `Socket closed`."]
-
-
-@pytest.mark.parametrize(
-    ("fence", "is_output"), [("```", True), ("~~~console", True), ("```python", False), ("step 5", False)]
 )
 def test_the_language_of_a_block_tells_whether_a_program_printed_it(fence: str, is_output: bool) -> None:
     """None is as good as a shell."""

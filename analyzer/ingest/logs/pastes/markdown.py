@@ -1,0 +1,113 @@
+"""Pasted text → the lines of its log, without Markdown's marks, cells, indentation and hard spaces.
+
+No line is added or left out, so that each keeps its number.
+"""
+
+import re
+from collections.abc import Sequence
+
+from analyzer.ingest.logs.collectors.line_styles import Style
+from analyzer.ingest.logs.collectors.streams import detect_style
+from analyzer.ingest.logs.pastes.post import printed
+from analyzer.ingest.logs.prefixes import head
+from analyzer.model.lazy_regex import lazy_regex
+from analyzer.model.traceback_format import header_of
+
+LARGEST_PASTE = 1_000_000
+"""Maximum size in bytes of a log that may be a paste; GitHub takes 65,536 characters a comment."""
+
+_FENCE = lazy_regex(
+    r"\s{0,3}(?:(?:```+|~~~+)(?P<language>[\w+-]*)|\{(?:noformat|code(?::(?P<of_jira>\w*)[^{}]*)?)\}"
+    r"|</?pre\b[^<>]*>(?:<code[^<>]*>)?|</code></pre>|\[/?code\])$"
+)
+"""Regex for the line above or below a block of code in Markdown, Jira, HTML or BBCode."""
+_FIRST = frozenset("`~{<[")
+"""First characters of such lines."""
+_OUTPUT = frozenset({"", "bash", "console", "log", "none", "plaintext", "sh", "shell", "text", "txt"})
+"""Languages of blocks that hold what programs print, not code."""
+_QUOTED = re.compile(r"^>(?!>>| ?File \")(?:>| >)* ?")
+"""Markdown's sign of a quotation; a prompt of Python and a frame of loguru begin alike."""
+_CODE = re.compile(r"^`(?P<code>[^`]+)`?$")
+"""Regex for a line that is code as a whole, or begins code of several lines; other backticks stay."""
+_QUOTED_CODE = re.compile(r"`+[^`]+`{0,3}$")
+_CELLS = re.compile(
+    r"\s*\|[|\s]*(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d[.,\d]*\s*\|"
+    r"(?:\s*(?:DEFAULT|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|ALERT|EMERGENCY)\s*\|)? ?(?P<text>.*)$"
+)
+"""Regex for a row of a table copied from a log service; lines state their own times, not only the table."""
+_INDENTED = 4
+"""Minimum number of characters by which Markdown's blocks of code are indented."""
+_NO_YEAR = 1970
+
+
+def is_fence(text: str) -> bool:
+    """Return True for a line that begins or ends a block of code; a log begins or ends there."""
+    return text[:4].lstrip(" ")[:1] in _FIRST and _FENCE.match(text) is not None
+
+
+def begins_output(fence: str) -> bool:
+    """Return True if the block of code below a fence holds, by its language, what a program printed."""
+    match = _FENCE.match(fence)
+    return match is not None and (match["language"] or match["of_jira"] or "").lower() in _OUTPUT
+
+
+def unmarked(lines: Sequence[str]) -> list[str]:
+    """Return the lines as their log had them."""
+    unquoted = [_unquoted(line) for line in lines]
+    bare = [_CODE.sub(r"\g<code>", line) if line[:1] == "`" else line for line in unquoted]
+    depth = min((_depth(line) for line in bare if line.strip()), default=0)
+    moved = _dedented([line[depth:] for line in bare])
+    quoted = [line[:1] == "`" and _QUOTED_CODE.match(line) is not None for line in unquoted]
+    return printed(moved, [is_fence(line) for line in moved], quoted)
+
+
+def fenced(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines within blocks of code; all lines if there is no such block."""
+    inside, is_open = [], False
+    for line in lines:
+        if is_fence(line):
+            is_open = not is_open
+        elif is_open:
+            inside.append(line)
+    return inside or lines
+
+
+def style_of_paste(lines: Sequence[str]) -> Style | None:
+    """Return the collector style of the blocks of code in a paste, or else that of all its lines.
+
+    Headings that name the workers stand outside of the blocks.
+    """
+    code = fenced(lines)
+    style = detect_style(code)
+    return style if style or code is lines else detect_style(lines)
+
+
+def _unquoted(line: str) -> str:
+    line = line.replace("\N{NO-BREAK SPACE}", " ")
+    if "|" in line and (row := _CELLS.match(line)):
+        text, bar, rest = row["text"].rpartition("|")
+        return text.rstrip() if bar and text[-1:].isspace() and not rest.strip() else row["text"]
+    return _QUOTED.sub("", line) if line[:1] == ">" else line
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _dedented(lines: Sequence[str]) -> list[str]:
+    """Return the lines, with the indentation removed from blocks that begin like a log."""
+    moved, depth, follows_blank = [], 0, True
+    for line in lines:
+        indented = _depth(line)
+        if line.strip():
+            if indented < depth:
+                depth = 0
+            if not depth and follows_blank and indented >= _INDENTED and _begins_log(line.strip()):
+                depth = indented
+        moved.append(line[depth:])
+        follows_blank = not line.strip()
+    return moved
+
+
+def _begins_log(text: str) -> bool:
+    return head(text, _NO_YEAR) is not None or header_of(text) is not None

@@ -1,0 +1,67 @@
+"""The form of a line says whether a program printed it."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.ingest.logs.pastes.line_forms import SENTENCE_WORDS, Form, form
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-11-21 01:40:37.754266: E ring_alg.cc:290] This is what I would call a mistake, is it not?",
+        "ValueError: I can not find the file that you may be looking for",
+        "INFO:tensorflow:Do you want to continue?",
+        "[1,0]<stderr>: there is no route to host that I can use from here",
+        "host:3:5 [1] NCCL WARN Call to connect returned Connection refused",
+        "python: can't open file 'train.py': [Errno 2] No such file or directory",
+        "Collective ops is aborted by: Device /job:worker/replica:0/task:0 is joining a group with size 2",
+        "During handling of the above exception, another exception occurred:",
+        "$ grep -c 'I do not know' worker-0.log and nothing else",
+        "Warning  Evicted    109s  kubelet    The node was low on resource: memory.",
+    ],
+)
+def test_a_program_printed_it(line: str) -> None:
+    """Whatever its words are."""
+    assert form(line, SENTENCE_WORDS) is Form.PRINTED
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "I first thought it was the OOM that others report.",
+        "Could it be a killed worker?",
+        "Zuerst dachte ich, der Speicher ist voll (CUDA_ERROR_OUT_OF_MEMORY).",
+        "Al principio pensé que era la memoria, pero no es eso.",
+        "Сначала я думал, что не хватает памяти",
+        "之前显存不够（OOM when allocating tensor），现在没有了。",
+        "[09:14] Karim: exit code 137 in the UI",
+        "12/03/2024, 22:41 - Samir: not oom this time",
+        "<sam> killed by slurm",
+        "On Tue, Mar 3, 2020 at 4:11 PM Meera wrote:",
+        "Subject: Re: worker killed",
+        "<p>The worker was killed.</p>",
+        '[quote="helper, post:4, topic:18"]',
+    ],
+)
+def test_a_person_says_it(line: str) -> None:
+    """In any language, or in a chat, a mail or a page."""
+    assert form(line, SENTENCE_WORDS) is Form.SPOKEN
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("The worker failed to load the data, giving up", Form.SENTENCE),
+        ("- [x] searched the existing issues", Form.TITLE),
+        ("* new data, the old one had `DataLossError: corrupted record`", Form.TITLE),
+        ("#2210 (NaN loss)", Form.OTHER),
+        ("### worker 1", Form.OTHER),
+        ("Killed", Form.OTHER),
+        ("   ", Form.BLANK),
+    ],
+)
+def test_other_forms_leave_it_open(line: str, what: Form) -> None:
+    """A heading that names a worker is none of a person's titles."""
+    assert form(line, SENTENCE_WORDS) is what

@@ -1,0 +1,78 @@
+"""Of a post, only what programs printed is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.ingest.logs.pastes.markdown import unmarked
+
+LOG = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce"
+ASKED = "Does anybody know what this means?"
+CODE = ["import tensorflow as tf", "def train():", "    raise tf.errors.UnavailableError", "train()"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I ruled out NCCL, and `Connection refused` is gone.",
+        "The nodes had no OOM, and the pods were not Killed.",
+        "- another card: same, but without CUDA_ERROR_ILLEGAL_ADDRESS",
+        "Un colega dice que es un Connection refused de la red.",
+        "Tom: did it end with Segmentation fault (core dumped)?",
+    ],
+)
+def test_prose_around_a_log_is_emptied(said: str) -> None:
+    """Each line keeps its number."""
+    assert unmarked([said, "", LOG, "", ASKED]) == ["", "", LOG, "", ""]
+
+
+@pytest.mark.parametrize("log", [["step 1 loss 0.5", LOG], ["Killed"], [LOG, "It failed to load the data."]])
+def test_what_nobody_speaks_of_stays(log: list[str]) -> None:
+    """A worker's own log holds sentences as well."""
+    sentence = "The worker failed to load its data, and gives up."
+    assert unmarked([LOG, "", sentence, "", *log]) == [LOG, "", sentence, "", *log]
+
+
+def test_sentences_within_and_below_a_log_were_printed() -> None:
+    """Programs print sentences too; above a log they are somebody's introduction."""
+    within = "Primary job terminated normally, but one process returned"
+    below = "The worker failed to load its data, giving up"
+    pasted = ["This is what the job says here", LOG, within, LOG, below, "", ASKED]
+    assert unmarked(pasted) == ["", LOG, within, LOG, below, "", ""]
+
+
+def test_what_a_colon_announces_was_printed() -> None:
+    """Unless it is a paragraph, as below a template's `Description:`."""
+    message = "The kernel appears to have died in the end"
+    paragraph = "The job was Killed again. It is no duplicate of the older ticket."
+    assert unmarked([ASKED, "The last line:", "", message]) == ["", "The last line:", "", message]
+    assert unmarked([ASKED, "Description:", paragraph]) == ["", "Description:", ""]
+
+
+def test_blocks_of_code_hold_what_was_printed() -> None:
+    """Around them, few words are prose already."""
+    pasted = ["no OOM here", "```", "Killed by the system, it seems so", "```", "thanks all"]
+    assert unmarked(pasted) == ["", *pasted[1:4], ""]
+
+
+def test_the_source_of_the_program_is_emptied() -> None:
+    """What it handles did not occur; the output below it did, and so did a traceback's own lines."""
+    assert unmarked([ASKED, "```", *CODE, "", LOG, "```"]) == ["", "```", "", "", "", "", "", LOG, "```"]
+    frame = ['  File "train.py", line 3, in <module>', "    raise tf.errors.UnavailableError", "KeyError: 1"]
+    assert unmarked([ASKED, "```", *frame, "```"]) == ["", "```", *frame, "```"]
+
+
+def test_headings_of_workers_stay() -> None:
+    """They part the post into logs."""
+    pasted = ["### worker 0", "```", LOG, "```", "### worker 1", "```", "Killed", "```", ASKED]
+    assert unmarked(pasted) == [*pasted[:-1], ""]
+
+
+def test_a_message_counts_where_a_post_shows_no_log() -> None:
+    """If a single sentence quotes one, and does not doubt it."""
+    plain = "The error code is DataLossError: corrupted record at 15458974733"
+    doubted = "It is not DataLossError: corrupted record at 15458974733"
+    assert unmarked([ASKED, plain]) == ["", plain]
+    assert unmarked([ASKED, doubted]) == ["", ""]
+    assert unmarked([ASKED, plain, plain]) == ["", "", ""]
+    assert unmarked([ASKED, plain, "", LOG]) == ["", "", "", LOG]
