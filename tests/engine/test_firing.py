@@ -74,6 +74,7 @@ def raising(*errors: str) -> dict[str, str]:
     return {f"worker-{n}.log": f"{head.format(20 + n)}    f()\n{error}\n" for n, error in enumerate(errors)}
 
 
+@pytest.mark.runs
 def test_different_exceptions_are_told_each_of_its_worker(
     make_run: Callable[[Mapping[str, str]], Path],
 ) -> None:

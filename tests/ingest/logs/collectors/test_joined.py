@@ -151,6 +151,7 @@ def test_parts_of_fewer_processes_than_tasks_name_no_worker(make_run: MakeRun) -
         assert {worker for worker, _ in workers(run).values()} == named
 
 
+@pytest.mark.runs
 def test_tasks_that_write_to_one_file_are_not_joined_logs(make_run: MakeRun) -> None:
     """All banners stand above all servers, though the first server is earlier than the last banner."""
     banner, server = (line for line in process(100).splitlines(keepends=True)[:2])
@@ -175,6 +176,7 @@ TASKS = (
 RAISED = "Traceback (most recent call last):\n  File \"/app/data.py\", line 33, in decode\n    f()\nKeyError: 'lynx'\n"
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     ("ends", "culprits"),
     [
@@ -192,6 +194,7 @@ def test_the_launcher_tells_which_task_raised(ends: str, culprits: list[str], ma
     assert {each["attempts"] for each in found["workers"]} <= {0, 1}
 
 
+@pytest.mark.runs
 def test_what_several_tasks_wrote_ends_in_a_traceback(make_run: MakeRun) -> None:
     """Then the job failed, though nobody knows whose it is; a step below it is another matter."""
     lost = (
