@@ -118,7 +118,8 @@ def _caps(tables: Tables) -> Iterator[tuple[float, str]]:
         yield _CAP_OLD, f"TensorFlow before 2.4 is read with less confidence ({old})"
     if (logs := tables["sources"].filter(kind="log")["source"].to_list()) and all(map(is_kernel_log, logs)):
         yield _CAP_MISFILED, "a kernel log alone, which tells of other jobs, too"
-    if other_jobs := tables["workers"].filter(doubted="job")["doubt"].to_list():
+    of_jobs = pl.col("doubted").is_in(["job", "several"])
+    if other_jobs := tables["workers"].filter(of_jobs)["doubt"].to_list():
         yield _CAP_MISFILED, other_jobs[0]
     if _workers_beyond_budget(tables):
         yield _CAP_UNREAD, "files were left out"
@@ -194,9 +195,26 @@ def _without_cause(
         doubts = (*(f.summary for f in refuting if f.role is not Role.CONTEXT), *crashed)
         return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, doubts, limit)
     bad_exit = any((code or 0) > 0 for code in lives["exit_code"].to_list())
-    if bad_exit or any(end in _BROKEN for end in ends) or stated_failure(tables["facts"]):
+    broken = bad_exit or any(end in _BROKEN for end in ends)
+    if broken or stated_failure(tables["facts"]) or _ends_in_traceback(tables):
         return Decision(Verdict.FAILED, "unknown", 0.0, rejected=rejected)
     return Decision(Verdict.INCONCLUSIVE, None, 0.0, rejected=rejected)
+
+
+def _ends_in_traceback(tables: Tables) -> bool:
+    """Return True if a log that several workers wrote without labels ends in a traceback.
+
+    What a launcher adds below does not count.
+    """
+    facts, records = tables["facts"], tables["records"]
+    mixed = facts.filter(key="several_workers")["source"].to_list()
+    if not mixed:
+        return False
+    of_launcher = facts.filter(key="slurm").select("source", "line")
+    own = records.filter(pl.col("source").is_in(mixed)).join(of_launcher, on=["source", "line"], how="anti")
+    last = own.sort("line").group_by("source").last()
+    raised = tables["exceptions"]["source"]
+    return not last.filter(pl.col("source").is_in(raised.to_list()), kind="traceback").is_empty()
 
 
 def stated_failure(facts: pl.DataFrame) -> str:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
 _NOTEBOOK = re.compile(r"(?i)\.ipynb$")
+_LOG_SUFFIXES = frozenset({".log", ".out", ".err"})
+"""Suffixes of logs; a container runtime makes an empty directory of a log that it cannot find to mount."""
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
 _GENERIC_NAMES = frozenset(
     {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
@@ -195,10 +197,12 @@ def _walk(path: Path, name: str, *, hidden: bool) -> Iterator[Source]:
         for subfolder in folders:
             if Path(folder, subfolder).is_symlink():
                 yield skipped(Path(folder, subfolder), "a link to a directory, which is not followed")
-        for file in sorted(files):
-            if not file.startswith("."):
-                own = Path(folder, file)
-                yield _source(own, (inside / file).as_posix(), _reason_to_skip(own))
+        visible = sorted(file for file in files if not file.startswith("."))
+        for file in visible:
+            own = Path(folder, file)
+            yield _source(own, (inside / file).as_posix(), _reason_to_skip(own))
+        if not folders and not visible and inside.suffix.lower() in _LOG_SUFFIXES:
+            yield _source(Path(folder), inside.as_posix(), "cannot be read: it is an empty directory")
     for error in errors:
         reason = (error.strerror or str(error)).lower()
         if error.filename == str(path):

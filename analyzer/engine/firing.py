@@ -5,18 +5,22 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from analyzer.engine.placeholder_texts import Values, fill, headline, is_known
+from analyzer.engine.placeholder_texts import Values, fill, headline, is_known, placeholders
 from analyzer.engine.roster import Roster, blamed
 from analyzer.engine.rule_types import Rule, Signal
 from analyzer.engine.select import Row, RowsByWorker
 from analyzer.engine.truth import rows_of_scope
 from analyzer.model.findings import LEVELS, Action, Evidence, Finding, Outcome, Role, Step, level
 from analyzer.model.task_names import listed
+from analyzer.tables.grouping import grouped
 
 MAX_EVIDENCE = 4
 """Maximum number of pieces of evidence for one signal and worker."""
 MAX_QUOTED_SUBJECTS = 1_000
 """Maximum number of workers of one finding that have evidence of their own; `about` names them all."""
+MAX_DIFFERENT = 3
+"""Maximum number of different exceptions in the texts of one finding; its evidence has all of them."""
+_ONE_OF_THEM = "one of the workers"
 _CAP_EXPERIMENTAL = LEVELS["likely"]
 _MARKED = ("matches", "accusations")
 """Tables whose rows have the offsets `start` and `end` of the matched words."""
@@ -36,7 +40,9 @@ class Firing(NamedTuple):
 
     def finding(self) -> Finding:
         """Return the finding, with its texts filled in."""
-        rule, values = self.rule, self._values()
+        rule, values = self.rule, self.values()
+        different = self._different()
+        alike = [each.values() for each in different[:MAX_DIFFERENT]] or [values]
         workers = tuple(subject for subject in self.subjects if subject)
         culprits, suspects = blamed(rule, workers, self.roster)
         surest = max((self.truths[subject] for subject in self.subjects), key=partial(_confidence, rule))
@@ -48,12 +54,49 @@ class Firing(NamedTuple):
             culprits=culprits,
             suspects=suspects,
             about=workers,
-            summary=headline(rule.summary, values),
-            why=tuple(fill(text, values) for text in rule.why if is_known(text, values)),
+            summary=self._summary(values, alike, len(different)),
+            why=tuple(fill(text, values) for text in self._why(alike) if is_known(text, values)),
             collect=tuple(fill(text, values) for text in rule.collect if is_known(text, values)),
-            next=tuple(_step(step, values) for step in rule.next if is_known(step.text, values)),
+            next=tuple(dict.fromkeys(self._next(values, alike))),
             evidence=tuple(dict.fromkeys(self._evidence(values))),
         )._replace(action=self._action())
+
+    def _different(self) -> list["Firing"]:
+        """Return one firing for each different exception, by type and place; empty unless there are several.
+
+        It is empty, too, if the rule holds for a subject without an exception.
+        """
+        raised = next((signal for signal in self.rule.signals.values() if _is_own_exception(signal)), None)
+        if raised is None or len(self.subjects) == 1:
+            return []
+        rows = {subject: next(iter(self._rows(raised, subject)), None) for subject in self.subjects}
+        alike = grouped(((row["type"], row["frame"]), subject) for subject, row in rows.items() if row)
+        if len(alike) == 1 or not all(rows.values()):
+            return []
+        return [self._replace(subjects=own) for own in alike.values()]
+
+    def _summary(self, values: Values, alike: Sequence[Values], count: int) -> str:
+        """Return the rule's summary; if it quotes one of `count` different exceptions, one for each."""
+        if len(alike) == 1 or not self._quotes_exception(self.rule.summary):
+            return headline(self.rule.summary, values)
+        each = [headline(self.rule.summary, own).rstrip(".") for own in alike]
+        more = [f"and {count - len(each)} more"] if count > len(each) else []
+        return "; ".join([*each, *more])
+
+    def _why(self, alike: Sequence[Values]) -> Iterator[str]:
+        """Yield the rule's reasons, without those that quote one exception where there are several."""
+        return (text for text in self.rule.why if len(alike) == 1 or not self._quotes_exception(text))
+
+    def _next(self, values: Values, alike: Sequence[Values]) -> Iterator[Step]:
+        for step in self.rule.next:
+            for each in alike if self._quotes_exception(step.text) else [values]:
+                if is_known(step.text, each):
+                    yield _step(step, each)
+
+    def _quotes_exception(self, text: str) -> bool:
+        """Return True if a text has a column of a subject's exception."""
+        names = (name for name, column in placeholders(text) if column)
+        return any(name in self.rule.signals and _is_own_exception(self.rule.signals[name]) for name in names)
 
     def _action(self) -> Action:
         """Return the rule's action, without its condition if a signal rules that out for all subjects."""
@@ -62,18 +105,19 @@ class Firing(NamedTuple):
         is_excluded = excluding and all(self.truths[subject][excluding] for subject in self.subjects)
         return action._replace(unless="") if is_excluded else action
 
-    def _values(self) -> dict[str, Mapping[str, object] | str]:
+    def values(self) -> dict[str, Mapping[str, object] | str]:
         """Return placeholder → value; columns of signals and of `life` are those of the first subject.
 
         An `accuser` is the list of all workers that accuse a subject.
         """
         rule, roster, first, bound = self.rule, self.roster, self.subjects[0], set(self.subjects)
-        others = [worker for worker in roster.training if worker not in bound]
+        is_unknown = rule.binds and bound == {""}
+        others = [worker for worker in roster.training if worker not in bound and not is_unknown]
         accusers = {name: self._accusers(signal) for name, signal in rule.signals.items()}
         accusing = set().union(*accusers.values())
         named = listed([subject for subject in self.subjects if subject])
         values: dict[str, Mapping[str, object] | str] = {
-            "subject": named or ("one of the workers" if rule.binds else ""),
+            "subject": named or (_ONE_OF_THEM if rule.binds else ""),
             "everywhere": self._everywhere() or named,
             "subjects": {"count": len(self.subjects)},
             "others": listed(others),
@@ -124,8 +168,18 @@ class Firing(NamedTuple):
             for name, signal in self.rule.signals.items():
                 if truth[name] and name not in idle and (signal.says or name in self.rule.when.names):
                     for row in islice(self._rows(signal, subject), MAX_EVIDENCE):
-                        place = _evidence_of(signal, row, fill(signal.says, {**values, **about, name: row}))
+                        says = fill(signal.says, {**values, **about, name: _with_accuser(row)})
+                        place = _evidence_of(signal, row, says)
                         yield place._replace(signals=(name,))
+
+
+def _is_own_exception(signal: Signal) -> bool:
+    return signal.table == "exceptions" and signal.of == "subject"
+
+
+def _with_accuser(row: Row) -> Row:
+    """Return a row; an accuser that is not known, as in a log of several workers, is one of them."""
+    return {**row, "accuser": _ONE_OF_THEM} if row.get("accuser", "") is None else row
 
 
 def _step(step: Step, values: Values) -> Step:

@@ -47,6 +47,8 @@ class JobEvidence(NamedTuple):
     """Workers that state how many replicas they train, or their strategy."""
     guessed: set[str]
     """Workers whose index is a guess."""
+    hosts: set[str]
+    """Hosts on which servers of the job ran."""
     logged: set[str]
     """Workers with a log."""
     is_configuration: bool
@@ -62,8 +64,18 @@ class JobEvidence(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """Return True if the group may be a whole job, and not only a part of one."""
-        led = self.evidence or any(worker == "chief:0" for worker, _ in self.began)
+        led = self.evidence or self.is_set or any(worker == "chief:0" for worker, _ in self.began)
         return self.on_one_machine or (bool(led) and len(self.began) >= _SEVERAL)
+
+    @property
+    def is_set(self) -> bool:
+        """Return True if tasks that are no guess, the first one among them, ran on several hosts.
+
+        Names that count anew on each host are of one host, so these count through the job.
+        """
+        workers = {worker for worker, _ in self.began}
+        known = len(workers) >= _SEVERAL and workers.isdisjoint(self.guessed)
+        return known and len(self.hosts) >= _SEVERAL and not workers.isdisjoint(_FIRST)
 
     @property
     def is_complete(self) -> bool:
@@ -90,7 +102,7 @@ def job_evidence(identified: Tables) -> JobEvidence:
     starts = stated.filter(pl.col("key").is_in(STARTS))["source"]
     outputs = identified["sources"].filter(pl.col("kind").is_in(_OUTPUT))["source"]
     configured = starts.len() > 0 and {*outputs}.isdisjoint(starts)
-    found = JobEvidence({}, set(), set(), set(), set(), set(), {*logs["worker"]}, configured, span)
+    found = JobEvidence({}, set(), set(), set(), set(), set(), set(), {*logs["worker"]}, configured, span)
     for row in stated.iter_rows(named=True):
         _add_statement(found, row)
     return found
@@ -103,6 +115,7 @@ def _add_statement(found: JobEvidence, row: Mapping[str, Any]) -> None:
         found.began[worker, attempt] = min(found.began.get((worker, attempt), inf), time)
     if key == "server_address":
         found.addresses.add(value)
+        found.hosts.add(value.rpartition(":")[0])
     elif key == "cluster_spec":
         cluster = task_addresses(json.loads(value))
         found.stated.update((task, attempt) for task in cluster if split_task(task)[0] != "evaluator")
@@ -136,6 +149,8 @@ def are_separate(one: JobEvidence, other: JobEvidence) -> bool:
         return _are_two_whole_jobs(one, other)
     if one.addresses & other.addresses:
         return False
+    if (one.is_set or other.is_set) and _have_other_servers(one, other):
+        return True
     least = _MIN_GAP_SECONDS if one.is_complete or other.is_complete else _DAY
     return least < _gap(one, other) < inf and _began_apart(one, other, _SEVERAL)
 
@@ -148,6 +163,12 @@ def _are_two_whole_jobs(one: JobEvidence, other: JobEvidence) -> bool:
     if one.addresses and other.addresses and not one.addresses & other.addresses:
         return len((one.stated | one.began.keys()) & (other.stated | other.began.keys())) >= least
     return _began_apart(one, other, least)
+
+
+def _have_other_servers(one: JobEvidence, other: JobEvidence) -> bool:
+    """Return True if several tasks that are no guess are in both groups, each with servers of its own."""
+    both = {worker for worker, _ in one.began.keys() & other.began.keys()} - one.guessed - other.guessed
+    return len(both) >= _SEVERAL and bool(one.hosts) and bool(other.hosts)
 
 
 def _gap(one: JobEvidence, other: JobEvidence) -> float:

@@ -24,6 +24,7 @@ _OF_A_PROCESS = (Kind.STACKS, Kind.ENVIRONMENT, Kind.TF_CONFIG)
 def logs_on_host(sources: Sequence[NamedSource], stated: Statements) -> dict[str, str]:
     """Return kernel log → log of the worker on the host that its name contains, as `gn-014.dmesg` does.
 
+    A kernel log with the number of a host is of the only worker whose logs its folder has, as `node1/` may.
     Hosts of several workers are left out, and so are kernel logs whose names state the worker by a role.
     """
     servers: dict[str, set[str]] = {}
@@ -32,9 +33,23 @@ def logs_on_host(sources: Sequence[NamedSource], stated: Statements) -> dict[str
             if fact.key in {"server_address", "host"} and (host := _HOST.match(fact.value)):
                 servers.setdefault(host[1].lower(), set()).add(name)
     kernel_logs = [each for each in sources if each.is_log and is_kernel_log(each.name)]
+    neighbours = _only_logs_in_folders(sources)
     hosts = {host: min(logs) for host, logs in servers.items() if len(logs) == 1 and host not in _NO_HOSTS}
-    free = (each.name for each in kernel_logs if each.worker is None or is_numbered(each.name))
-    return {name: log for name in free for host, log in hosts.items() if _names(name.lower(), host)}
+    named = {each.name for each in kernel_logs if each.worker is None or is_numbered(each.name)}
+    of_hosts = [each.name for each in kernel_logs if is_vague(each.name)]
+    beside = {name: log for name in of_hosts if (log := neighbours.get(PurePosixPath(name).parent))}
+    return beside | {name: log for name in named for host, log in hosts.items() if _names(name.lower(), host)}
+
+
+def _only_logs_in_folders(sources: Sequence[NamedSource]) -> dict[PurePosixPath, str]:
+    """Return folder → a log in it, for the folders, not the top one, of one worker that its logs name."""
+    logs = [each for each in sources if each.is_log and each.worker and not is_kernel_log(each.name)]
+    folders = grouped((PurePosixPath(each.name).parent, each) for each in logs if not is_vague(each.name))
+    return {
+        folder: own[0].name
+        for folder, own in folders.items()
+        if folder != PurePosixPath() and len({each.worker for each in own}) == 1
+    }
 
 
 def _names(path: str, host: str) -> bool:

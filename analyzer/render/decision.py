@@ -132,7 +132,20 @@ def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
     if unread:
         more = f" and {plural(len(unread) - _MAX_LOGS, 'more log')}" if len(unread) > _MAX_LOGS else ""
         parts.append(f"{', '.join(unread[:_MAX_LOGS])}{more} cannot be read")
-    return [Answer("What is missing?", "; ".join(parts), "")] if parts else []
+    return (
+        [Answer("What is missing?", "; ".join(parts), _guessed_instead(diagnosis) if absent else "")]
+        if parts
+        else []
+    )
+
+
+def _guessed_instead(diagnosis: Mapping[str, Any]) -> str:
+    """Return that a log may be of a worker that is missing, if its index is a guess."""
+    guessed = [w for w in diagnosis["workers"] if w.get("guessed") and w["sources"]]
+    if len(guessed) != 1:
+        return ""
+    (worker,) = guessed
+    return f"that {one_line(worker['sources'][0], 60)} is {worker['id']} is guessed {worker['guessed']}"
 
 
 def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
@@ -290,9 +303,17 @@ def _checkpoint(diagnosis: Mapping[str, Any]) -> Answer:
         if diagnosis["cause"] in _NOT_RESTORED:
             return Answer(_RESUME, "Not the one it tried", "it could not be restored")
         started = any(w.get("startup_seen", True) for w in workers)
-        unknown = ("Unknown", "the files show neither a step nor the start-up")
+        unknown = ("Unknown", _why_no_step(diagnosis))
         return Answer(_RESUME, *(("Not needed", "no step found in the files") if started else unknown))
     return Answer(_RESUME, "No checkpoint found in the logs", "look in your checkpoint directory")
+
+
+def _why_no_step(diagnosis: Mapping[str, Any]) -> str:
+    """Return why no worker shows a step; the lines of a log of several workers are of none of them."""
+    owners = {source["worker"] for source in diagnosis["sources"] if source["kind"] == "log"}
+    if owners == {None}:
+        return "the logs do not show which worker wrote which line"
+    return "the files show neither a step nor the start-up"
 
 
 def _all_finished(diagnosis: Mapping[str, Any]) -> bool:

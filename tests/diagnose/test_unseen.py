@@ -94,6 +94,22 @@ def test_a_worker_with_other_files_lacks_its_log(
     assert "no file of" not in top
 
 
+def test_a_log_whose_worker_is_guessed_may_be_of_one_that_is_missing(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """As a pasted tail; a log that names its worker is of no other one."""
+    lost = (
+        "step 2 loss 0.4\nTraceback (most recent call last):\n"
+        "tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: Socket closed\n"
+        "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling "
+        "/tensorflow.WorkerService/RecvBuf:\n"
+    )
+    guess = "no file of worker:1 (that tail.txt is worker:0 is guessed by"
+    assert guess in " ".join(render(analyze([make_run({"tail.txt": lost})]).document, "text").split())
+    (tmp := make_run({"worker-0.log": lost}) / "tail.txt").unlink()
+    assert "guessed" not in render(analyze([tmp.parent]).document, "text")
+
+
 def test_a_process_alone_is_told_as_one(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """It has no others to compare with, and its host is known."""
     raised = (

@@ -115,6 +115,17 @@ def test_a_directory_behind_a_link_is_said(tmp_path: Path) -> None:
     assert skipped == {"worker-0.log": "", "worker-1": "a link to a directory, which is not followed"}
 
 
+def test_an_empty_directory_in_the_place_of_a_log_is_a_log_that_cannot_be_read(tmp_path: Path) -> None:
+    """A container runtime makes one where the file to mount is missing; other empty directories are nothing."""
+    write(tmp_path, {"worker-0.log": "step 1\n", "worker-2.log/stderr.txt": "step 1\n"})
+    for folder in ("worker-1.log", "checkpoints"):
+        (tmp_path / folder).mkdir()
+    found = {source.name: source for source in discover([tmp_path]).sources}
+    assert {*found} == {"worker-0.log", "worker-1.log", "worker-2.log/stderr.txt"}
+    assert (found["worker-1.log"].kind, found["worker-1.log"].worker) == (Kind.LOG, "worker:1")
+    assert found["worker-1.log"].skip == "cannot be read: it is an empty directory"
+
+
 def lock(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Make a directory one that this process may not list; root may list any."""
     listed = os.scandir

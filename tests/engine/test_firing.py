@@ -9,6 +9,7 @@ import pytest
 from analyzer.discover import discover
 from analyzer.engine.evaluate import match
 from analyzer.engine.roster import Roster, blamed
+from analyzer.model.findings import Finding
 from analyzer.pipeline import load_tables
 from tests.rules import our_rules
 
@@ -63,3 +64,35 @@ def test_a_condition_that_the_files_rule_out_is_no_condition(
         ("worker:0",),
         condition,
     )
+
+
+def raising(*errors: str) -> dict[str, str]:
+    """The logs of workers that raised these."""
+    head = (
+        'step 6 loss 0.5\nTraceback (most recent call last):\n  File "/app/train.py", line {}, in <module>\n'
+    )
+    return {f"worker-{n}.log": f"{head.format(20 + n)}    f()\n{error}\n" for n, error in enumerate(errors)}
+
+
+@pytest.mark.runs
+def test_different_exceptions_are_told_each_of_its_worker(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """No worker is said to have raised that of another; one exception of all is told once."""
+
+    def found(logs: Mapping[str, str]) -> Finding:
+        findings = match(our_rules(), load_tables(discover([make_run(logs)]), our_rules()))
+        return next(each for each in findings if each.rule == "user-exception")
+
+    alike = {name: log.replace("line 21", "line 20") for name, log in raising(*["KeyError: 'a'"] * 2).items()}
+    assert found(alike).summary == "worker:0 and worker:1 raised KeyError: 'a'"
+    three = found(raising("ValueError: shape", "KeyError: 'a'", "ZeroDivisionError: by zero"))
+    assert three.summary == (
+        "worker:0 raised ValueError: shape; worker:1 raised KeyError: 'a'; worker:2 raised ZeroDivisionError: by zero"
+    )
+    assert not any("traceback ends" in reason for reason in three.why)
+    assert [step.text.split(";")[0][-24:] for step in three.next[:3]] == [
+        f"/app/train.py:{line} in <module>"[-24:] for line in (20, 21, 22)
+    ]
+    five = found(raising("AError: a", "BError: b", "CError: c", "DError: d", "EError: e"))
+    assert five.summary.endswith("worker:2 raised CError: c; and 2 more")

@@ -232,6 +232,37 @@ def test_nightly_jobs_at_the_same_addresses_are_several(make_run: MakeRun) -> No
         assert main([str(make_run(night | other)), "-o", "-"]) == 2
 
 
+def on_hosts(form: str, net: str, count: int = 2) -> dict[str, str]:
+    """The first lines of a job of two workers on so many hosts, without a word of their leader."""
+    return {form.format(n): HOST.format(f"{net}.{n % count}", 2222 + n) for n in range(2)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        (
+            on_hosts("bert/worker-{}.log", "10.1.0"),
+            on_hosts("unet/worker-{}.log", "10.7.7"),
+            ["bert", "unet"],
+        ),
+        (on_hosts("bert/worker-{}.log", "10.1.0"), on_hosts("t5/rank{}.out", "10.7.7", 1), ["bert", "t5"]),
+        (
+            on_hosts("bert-worker-{}.log", "10.1.0"),
+            on_hosts("unet-worker-{}.log", "10.7.7"),
+            ["the files like bert-worker-0.log", "the files like unet-worker-0.log"],
+        ),
+        (on_hosts("bert/worker-{}.log", "10.1.0"), on_hosts("attempt-2/worker-{}.log", "10.7.7"), []),
+        (on_hosts("vm-1/worker-{}.log", "10.1.0", 1), on_hosts("vm-2/worker-{}.log", "10.1.1", 1), []),
+    ],
+    ids=["directories", "one on one host", "names", "an attempt", "a directory for each host"],
+)
+def test_jobs_without_a_leader_are_told_by_their_hosts(
+    one: dict[str, str], other: dict[str, str], found: list[str], make_run: MakeRun
+) -> None:
+    """Where tasks have servers on several hosts, their names count through the job; else only on a host."""
+    assert jobs_of(make_run(one | other)) == found
+
+
 def hosted(minute: str) -> dict[str, str]:
     """The first lines of a job of two workers at fixed addresses."""
     server = HOST.replace("2026-11-20 09:14", minute)

@@ -22,6 +22,16 @@ def test_a_log_of_the_kernel_is_of_the_server_on_its_host(
     assert workers_of(run)[name] == "worker:1"
 
 
+def test_a_log_of_the_kernel_is_of_the_worker_in_its_folder(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """Its neighbour names the worker, and the host's number is none; with two workers, nobody knows."""
+    oom = "[9.1] Out of memory: Killed process 4411 (python3)\n"
+    logs = {f"node{k + 1}/worker-{k}.log": LINE for k in (0, 1)} | {"node1/kernel.log": oom}
+    assert workers_of(make_run(logs))["node1/kernel.log"] == "worker:0"
+    assert workers_of(make_run(logs | {"node1/worker-2.log": LINE}))["node1/kernel.log"] != "worker:0"
+
+
 def test_a_dump_is_of_the_process_whose_log_has_its_stem(
     make_run: Callable[[Mapping[str, str]], Path],
 ) -> None:

@@ -282,6 +282,8 @@ def test_a_checkpoint_is_asked_for_only_where_steps_are_lost() -> None:
     assert answers(told)[question] == "Not needed (no step found in the files)"
     unseen = told | {"workers": [worker | {"startup_seen": False} for worker in told["workers"]]}
     assert answers(unseen)[question] == "Unknown (the files show neither a step nor the start-up)"
+    nobodys = unseen | {"sources": [source | {"worker": None} for source in told["sources"]]}
+    assert answers(nobodys)[question] == "Unknown (the logs do not show which worker wrote which line)"
     assert answers(told, resume_from="ckpt/4")[question].startswith("ckpt/4")
 
 

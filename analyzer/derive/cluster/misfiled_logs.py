@@ -15,8 +15,9 @@ from analyzer.model.task_names import Basis, attempt_of, is_previous, is_rotated
 from analyzer.tables.clock_alignment import in_other_zone
 from analyzer.tables.grouping import grouped
 
-COPY, NAME, JOB = "copy", "name", "job"
-"""Kinds of doubt: two workers have the same file, the log names another task, the log is of another job."""
+COPY, NAME, JOB, SEVERAL = "copy", "name", "job", "several"
+"""Kinds of doubt: two workers have the same file, the log names another task, the log is of another job, or
+the worker has logs of several jobs."""
 _MIN_GAP_SECONDS = 600.0
 """Minimum time between a log and all others for it to count as another run's."""
 _SAME_START_SECONDS = 60.0
@@ -36,12 +37,13 @@ def misfiled(
     met: AbstractSet[str],
     stepped: AbstractSet[str],
     sizes: Mapping[str, str],
+    servers: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Return worker → the columns `doubted` (what is in doubt) and `doubt` (why), for doubtful logs.
 
     `devices` is worker → the task in the device that its log calls its own. `met` are the workers that a peer
     saw connect, `stepped` those that made training steps, or whose cluster had assembled. `sizes` is worker →
-    the number of workers, or of replicas, that its log states.
+    the number of workers, or of replicas, that its log states, `servers` worker → the address of its server.
     """
     logs = sources.filter(kind="log").select(_OF_LOGS).drop_nulls("worker").to_dicts()
     found = [
@@ -50,18 +52,22 @@ def misfiled(
         *_one_too_many(rows, sizes),
         *_second_logs(logs),
         *_of_other_names(rows, devices),
-        *_copies(logs),
+        *_copies(logs, servers or {}),
     ]
     return {worker: {"doubted": kind, "doubt": why} for worker, kind, why in found}
 
 
-def _copies(logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
-    """Yield (worker, COPY, reason) for logs of equal size whose times agree to the fraction of a second."""
+def _copies(logs: Sequence[Row], servers: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield (worker, COPY, reason) for logs of equal size whose times agree to the fraction of a second.
+
+    Logs that state different servers are no copies.
+    """
     alike: dict[tuple[object, ...], dict[str, str]] = defaultdict(dict)
     for log in logs:
         first, last = log["first_time"], log["last_time"]
         if first is not None and first % 1 and last % 1 and first != last:
-            alike[log["bytes"], log["lines"], first, last][log["worker"]] = log["source"]
+            server = servers.get(log["worker"])
+            alike[log["bytes"], log["lines"], first, last, server][log["worker"]] = log["source"]
     for files in (same for same in alike.values() if len(same) > 1):
         for worker, file in files.items():
             other = next(each for name, each in files.items() if name != worker)

@@ -11,7 +11,8 @@ import polars as pl
 
 from analyzer.derive.cluster.addresses import is_local, is_service, split_address
 from analyzer.derive.cluster.membership import FILES, members
-from analyzer.derive.cluster.misfiled_logs import misfiled
+from analyzer.derive.cluster.misfiled_logs import SEVERAL, misfiled
+from analyzer.derive.cluster.several_jobs import in_several_places
 from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
 from analyzer.tables.grouping import grouped
@@ -55,7 +56,11 @@ def workers(
     sizes = {
         task: size for task, own in stated.items() if (size := own.get("num_workers") or own.get("replicas"))
     }
-    doubts = misfiled(sources, rows, devices, _met(facts), stepped | _assembled(facts), sizes)
+    several = in_several_places(sources, facts)
+    doubts = {task: {"doubted": SEVERAL, "doubt": why} for task, why in several.items()}
+    servers = {task: own["server_address"] for task, own in stated.items() if "server_address" in own}
+    took_part = stepped | _assembled(facts)
+    doubts |= misfiled(sources, rows, devices, _met(facts), took_part, sizes, servers)
     return frame(
         "workers",
         [row | _cited(places.get(row["worker"], {}), row) | doubts.get(row["worker"], {}) for row in rows],

@@ -16,6 +16,7 @@ from analyzer.derive.training.ordering import comes_after, dated, last_progress,
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.traceback_format import Raised, executed, is_runtime_error, parse
 from analyzer.tables.builders import frame
+from analyzer.tables.grouping import grouped
 
 _DEFINED_AT = re.compile(
     r"Detected at node [^\n]* defined at \(most recent call last\):\n"
@@ -116,11 +117,30 @@ def _without_repetitions(rows: Sequence[dict[str, Any]], wording: _Wording) -> l
 
 
 def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
-    """Set `worker`, in place, to the task whose exit the line of an exception reports."""
+    """Set `worker`, in place, to the task whose exit the line of an exception reports.
+
+    The only exception in a log of several workers without labels is of the only task that a launcher reports
+    below it as one that failed by itself.
+    """
     stated = facts.filter((pl.col("key") == "exit_code") & pl.col("worker").is_not_null())
     exited = {(row["source"], row["line"]): row["worker"] for row in stated.iter_rows(named=True)}
     for row in rows:
         row["worker"] = exited.get((row["source"], row["line"]), row["worker"])
+    mixed = {*facts.filter(key="several_workers")["source"]}
+    unknown = grouped(
+        (row["source"], row) for row in rows if row["worker"] is None and row["source"] in mixed
+    )
+    for source, own in unknown.items():
+        failed = {row["worker"] for row in _failures(stated, source) if row["line"] > own[-1]["line"]}
+        if len(own) == len(failed) == 1:
+            own[0]["worker"] = failed.pop()
+
+
+def _failures(stated: pl.DataFrame, source: str) -> list[dict[str, Any]]:
+    """Return the exit codes of a log by which a process failed by itself, not by a signal."""
+    codes = pl.col("value").cast(pl.Int64, strict=False)
+    lines = stated.filter((pl.col("source") == source) & pl.col("line").is_not_null() & (codes > 0))
+    return lines.select("worker", "line").to_dicts()
 
 
 def _disown_broken_connections(

@@ -31,9 +31,10 @@ def doubted(logs: list[dict[str, Any]], **columns: Any) -> dict[str, str]:
         }
         for each in logs
     ]
-    devices, met, stepped, sizes = (columns.pop(key, {}) for key in ("devices", "met", "stepped", "sizes"))
+    given = ("devices", "met", "stepped", "sizes", "servers")
+    devices, met, stepped, sizes, servers = (columns.pop(key, {}) for key in given)
     rows[-1] |= columns
-    found = misfiled(pl.DataFrame(logs), rows, devices, {*met}, {*stepped}, sizes)
+    found = misfiled(pl.DataFrame(logs), rows, devices, {*met}, {*stepped}, sizes, servers)
     return {worker: row["doubted"] for worker, row in found.items()}
 
 
@@ -111,3 +112,10 @@ def test_a_second_log_of_a_worker_that_is_of_another_time(
     peers = [log("worker:0", 10.1, 100.0), log("worker:1", 11.2, 101.1)]
     second = log("worker:0", first, first + 30, size=800) | {"source": name}
     assert doubted([second, *peers]) == doubt
+
+
+def test_logs_of_two_servers_are_no_copies() -> None:
+    """Two workers that print the same at the same times are as long."""
+    logs = [log("worker:0", 10.25, 20.5), log("worker:1", 10.25, 20.5)]
+    assert {*doubted(logs).values()} == {"copy"}
+    assert doubted(logs, servers={"worker:0": "10.1.0.1:2222", "worker:1": "10.1.0.2:2222"}) == {}

@@ -37,7 +37,8 @@ def joined_at(output: SourceRows, lines: Numbered) -> list[int]:
     `output` has the rows of the whole file, and `lines` its lines. Only the times of TensorFlow's runtime are
     compared, which writes each line at once; what Python prints may be written when the process ends.
     """
-    starts = [line for key, line in output.cells("facts", "key", "line") if key in _STARTS]
+    keys = {line: key for key, line in output.cells("facts", "key", "line") if key in _STARTS}
+    starts = [*keys]
     rows = _rows_like(output, starts) if len(starts) > 1 else []
     falls = [
         number
@@ -45,8 +46,9 @@ def joined_at(output: SourceRows, lines: Numbered) -> list[int]:
         if after.time < before.time - _LEAST_SECONDS
     ]
     logs = [rows[begin:end] for begin, end in pairwise([0, *falls, len(rows)])]
-    if not falls or not all(any(row.line in starts for row in log) for log in logs):
-        return []
+    first = [next((keys[row.line] for row in log if row.line in keys), None) for log in logs]
+    if not falls or len({*first}) > 1:
+        return []  # a server without the banner before it is of a process that began above
     found = [rows[number].line for number in falls if _overlaps_earlier(rows, number, falls)]
     opening = [text for line, text in lines if line < rows[0].line]
     return [_with_opening(line, opening, lines) for line in found]

@@ -149,3 +149,62 @@ def test_parts_of_fewer_processes_than_tasks_name_no_worker(make_run: MakeRun) -
         last = process(101, index=1, port=2, after=lost if tasks > 2 else "")
         run = make_run({"D.log": process(100, index=0, port=1, after=error) + last})
         assert {worker for worker, _ in workers(run).values()} == named
+
+
+@pytest.mark.runs
+def test_tasks_that_write_to_one_file_are_not_joined_logs(make_run: MakeRun) -> None:
+    """All banners stand above all servers, though the first server is earlier than the last banner."""
+    banner, server = (line for line in process(100).splitlines(keepends=True)[:2])
+    later = [f"2026-11-21 01:0{1 + n // 60}:{n % 60:02}.500000" for n in (40, 50)]
+    lines = [banner, banner.replace("2026-11-21 01:01:40.500000", later[1]), server]
+    lines.append(server.replace("2222", "2223"))
+    assert [*workers(make_run({"slurm-991.out": "".join(lines)}))] == ["slurm-991.out"]
+
+
+TASKS = (
+    "".join(
+        f"2026-11-21 01:01:4{n}.500000: I x/cpu_feature_guard.cc:182] This TensorFlow binary is optimized to use "
+        "available CPU\n"
+        for n in range(3)
+    )
+    + "".join(
+        f"2026-11-21 01:01:4{n}.600000: I x/grpc_server_lib.cc:457] Started server with target: grpc://node1{n}:2222\n"
+        for n in range(3)
+    )
+    + "step 1: loss=2.3\n" * 3
+)
+RAISED = "Traceback (most recent call last):\n  File \"/app/data.py\", line 33, in decode\n    f()\nKeyError: 'lynx'\n"
+
+
+@pytest.mark.runs
+@pytest.mark.parametrize(
+    ("ends", "culprits"),
+    [
+        (RAISED + "srun: error: node12: task 2: Exited with exit code 1\n", ["worker:2"]),
+        (RAISED + "srun: error: node12: tasks 1-2: Exited with exit code 1\n", []),
+        (RAISED, []),
+        ("srun: error: node12: task 2: Exited with exit code 1\n" + RAISED, []),
+    ],
+    ids=["one failed", "two failed", "nobody knows", "it failed before"],
+)
+def test_the_launcher_tells_which_task_raised(ends: str, culprits: list[str], make_run: MakeRun) -> None:
+    """In what several tasks wrote into one file without labels."""
+    found = analyze(make_run({"slurm-991.out": TASKS + ends})).document
+    assert (found["cause"], found["culprits"]) == ("user.exception", culprits)
+    assert {each["attempts"] for each in found["workers"]} <= {0, 1}
+
+
+@pytest.mark.runs
+def test_what_several_tasks_wrote_ends_in_a_traceback(make_run: MakeRun) -> None:
+    """Then the job failed, though nobody knows whose it is; a step below it is another matter."""
+    lost = (
+        "Traceback (most recent call last):\n"
+        "tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: Socket closed\n"
+        "Additional GRPC error information from remote target /job:worker/replica:0/task:0 while calling "
+        "/tensorflow.WorkerService/RecvBuf:\n"
+    )
+    found = analyze(make_run({"slurm-992.out": TASKS + lost})).document
+    assert (found["verdict"], found["cause"]) == ("failed", "unknown")
+    assert "unknown lost" not in str(found)
+    went_on = analyze(make_run({"slurm-992.out": TASKS + lost + "step 2: loss=2.2\n"})).document
+    assert went_on["verdict"] == "inconclusive"
