@@ -33,6 +33,8 @@ _STAGE = re.compile(r"^\d{1,4}[-_.](?!of|out)(?=[a-z].*[-_.]\d{1,4}$)")
 """Regex for a number before a name that ends with another one, as in Azure's `70_driver_log_0`."""
 _OF_NOMAD = re.compile(r"(?:^|/)alloc/(?:[^/]+/)*[^/]+\.std(?:out|err)\.\d+$")
 """Regex for a part of what Nomad keeps of a task's output; part 0 is the oldest."""
+_OF_PARTITION = re.compile(r"(?:^|/)[A-Za-z_]\w*=[^/]+/(?:[^/]+/)*part(?P<number>-\d{4,6})[^/]*$")
+"""Regex for a part of what a collector stores below directories such as `host=gpu7/date=2026-11-26`."""
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
 _PART_OF_JOB = r"(?:worker|chief|master|ps|evaluator|rank|task|pod|node|host)(?![a-z])"
 _ATTEMPT = re.compile(
@@ -177,8 +179,10 @@ def is_kernel_log(name: str) -> bool:
 
 
 def log_of(name: str) -> str:
-    """Return the name of a source without rotation and compression suffixes."""
+    """Return the name of a source without rotation and compression suffixes, or the number of a part."""
     file, mark, stream = name.partition("#")
+    if found := _OF_PARTITION.search(file):
+        file = file[: found.start("number")] + file[found.end("number") :]
     return _PART.sub("", file) + mark + stream
 
 
@@ -188,8 +192,8 @@ def is_rotated(name: str) -> bool:
 
 
 def counts_up(name: str) -> bool:
-    """Return True for a rotated part that is newer than those with lower numbers, as Nomad writes them."""
-    return _OF_NOMAD.search(name) is not None
+    """Return True for a part that is newer than those with lower numbers, as of Nomad or in partitions."""
+    return _OF_NOMAD.search(name) is not None or _OF_PARTITION.search(name) is not None
 
 
 def in_order(tasks: Iterable[str]) -> list[str]:

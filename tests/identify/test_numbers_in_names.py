@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.discover import discover
-from analyzer.model.task_names import worker_of
+from analyzer.model.task_names import counts_up, worker_of
 from analyzer.pipeline import load_tables
 from tests.rules import our_rules
 
@@ -94,6 +94,18 @@ def test_nomad_counts_the_parts_of_an_output_up(make_run: MakeRun) -> None:
         source.name for source in discover([run]).sources if "af3" in source.name and "stdout" in source.name
     ]
     assert parts == ["af3/alloc/logs/t.stdout.0", "af3/alloc/logs/t.stdout.1"]
+
+
+@pytest.mark.runs
+def test_parts_in_partitions_are_of_one_log(make_run: MakeRun) -> None:
+    """As Firehose and others store logs; their numbers are no workers."""
+    parts = [f"part-0000{number}.json" for number in (0, 1)]
+    line = '{"message": "step 1 loss 0.5"}\n'
+    found = workers_of(
+        make_run({f"logs/host={host}/{part}": line for host in ("ash", "elm") for part in parts})
+    )
+    assert [*found.values()] == ["worker:0", "worker:0", "worker:1", "worker:1"]
+    assert not any(map(counts_up, parts))
 
 
 @pytest.mark.runs

@@ -13,7 +13,9 @@ from analyzer.ingest.logs.prefixes import head
 
 Numbered = list[tuple[int, str]]
 
-_MARK = re.compile(r"(?i)\s*(?:LogType: ?(?P<of_yarn>std(?:out|err))|\[?(?P<titled>std(?:out|err))[\]:])\s*$")
+_MARK = re.compile(
+    r"(?i)\s*(?:LogType: ?(?P<of_yarn>std(?:out|err))|\[?(?P<titled>std(?:out|err))[\]:](?: \|[-+]?)?)\s*$"
+)
 _OF_PSSH = "Stderr: "
 """What `pssh -i` prints before the first line of standard error."""
 _OF_ABSL = "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR"

@@ -11,7 +11,11 @@ from itertools import pairwise
 from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 
-_HOST = re.compile(r"(?:[A-Za-z]+ ){0,2}(?P<host>[A-Za-z0-9][\w.@-]*):?\s*$")
+_HOST = re.compile(
+    r"(?:[A-Za-z]+ ){0,2}(?P<host>[A-Za-z0-9][\w.@-]*):?\s*$"
+    r"|(?:ok|changed|fatal|failed): \[(?P<managed>[\w.-]+)(?: -> [^\]]+)?\](?:: [A-Z]+!)? =>"
+)
+"""Regex for a name, perhaps behind one or two words, and for the result of a task of Ansible as YAML."""
 _MIN_SHARE = 0.75
 """Share of the lines that must be indented; the others are names of hosts, and what a tool says itself."""
 
@@ -38,7 +42,7 @@ def hosts_above(lines: Sequence[str]) -> Style | None:
     """Return a parser of the lines above indented ones, if these name several hosts; else None."""
     texts = [line for line in lines if line.strip()]
     names = {
-        line: found["host"]
+        line: found["host"] or found["managed"]
         for line, below in pairwise(texts)
         if below.startswith(" ") and (found := _HOST.match(line))
     }

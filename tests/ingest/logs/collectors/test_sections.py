@@ -91,14 +91,14 @@ INDENTED = [
 ]
 
 
-def below(host: str, depth: int, *titles: str) -> list[str]:
+def below(heading: str, depth: int, *titles: str) -> list[str]:
     """What a tool prints for a host: its name and titles, and its output, indented."""
-    return [f"{host}:", *titles, *(f"{' ' * depth}{line}" if line else "" for line in INDENTED)]
+    return [heading, *titles, *(f"{' ' * depth}{line}" if line else "" for line in INDENTED)]
 
 
 def test_output_that_is_indented_below_hosts_is_theirs() -> None:
     """As Salt prints it; what it says itself is nobody's."""
-    found = split([*below("ash", 4), *below("elm", 4), "ERROR: Minions returned with non-zero exit code"])
+    found = split([*below("ash:", 4), *below("elm:", 4), "ERROR: Minions returned with non-zero exit code"])
     assert found["ash"] == ["ash:", *INDENTED]
     assert found["elm"] == ["elm:", *INDENTED]
     assert found[None][-1].startswith("ERROR: ")
@@ -106,7 +106,7 @@ def test_output_that_is_indented_below_hosts_is_theirs() -> None:
 
 def test_channels_below_hosts_are_told_apart() -> None:
     """Puppet Bolt puts a title above each."""
-    hosts = [f"Finished on {host}" for host in ("ash", "elm")]
+    hosts = [f"Finished on {host}:" for host in ("ash", "elm")]
     lines = [line for host in hosts for line in [*below(host, 4, "  STDOUT:"), "  STDERR:", "    late"]]
     assert {*split(["Started on ash...", *lines])} == {
         None,
@@ -115,6 +115,13 @@ def test_channels_below_hosts_are_told_apart() -> None:
         "elm/stdout",
         "elm/stderr",
     }
+
+
+def test_results_of_ansible_may_be_yaml() -> None:
+    """Its callback `yaml` prints the two channels as blocks."""
+    hosts = [f"fatal: [{host}]: FAILED! => changed=true" for host in ("ash", "elm")]
+    lines = [line for host in hosts for line in [*below(host, 4, "  stderr: |-"), "  stdout: |-", "    done"]]
+    assert {*split(lines)} == {"ash/stdout", "ash/stderr", "elm/stdout", "elm/stderr"}
 
 
 def test_a_log_that_is_indented_is_read_without_the_blanks() -> None:
