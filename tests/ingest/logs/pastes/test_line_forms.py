@@ -19,6 +19,7 @@ from analyzer.ingest.logs.pastes.line_forms import SENTENCE_WORDS, Form, form
         "Collective ops is aborted by: Device /job:worker/replica:0/task:0 is joining a group with size 2",
         "During handling of the above exception, another exception occurred:",
         "$ grep -c 'I do not know' worker-0.log and nothing else",
+        "18/04/03 10:24:43 WARN yarn.YarnAllocator: Container killed by YARN for exceeding memory limits.",
         "Warning  Evicted    109s  kubelet    The node was low on resource: memory.",
     ],
 )
