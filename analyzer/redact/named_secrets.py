@@ -34,6 +34,7 @@ _BETWEEN = (
     r"(?P<between>\\*[\"']?\s{0,20},?\s{0,40}\\*[\"']?\bvalue\\*[\"']?\s{0,3}[:=]\s{0,3}"  # Kubernetes
     r"|\\*[\"']?\]?\s{0,3}(?:=>|->|:=|=(?!=)|:(?!:)|%3D)[^\S\n]{0,3}"
     r"|\\*[\"']\s{0,3},\s{0,3}(?=[bu]?\\*[\"'])"  # a pair, or an option and its value
+    r"|[^\S\n]{1,3}(?:is|was)[^\S\n]{1,3}"  # a sentence
     r"|[^\S\n]{1,3}(?![-=:])"  # an option and its value in a shell
     r"|>)"  # XML
 )
@@ -73,7 +74,7 @@ _EXPRESSION = re.compile(
     re.DOTALL,
 )
 _NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?)[%a-zA-Z]{0,2}")
-_NEXT = re.compile(r"[,;]\s?[\w.\-]+[=:]|&|[)\]}]+[,;.:]|\\n|(?<=\w)%26")
+_NEXT = re.compile(r"[,;]\s?[\w.\-]+[=:]|&(?=(?:amp;)?[\w.\-%\[\]]+=)|[)\]}]+[,;.:]|\\n|(?<=\w)%26")
 _REST_OF_LINE = re.compile(r"(?: [^\s\"'<>#=:;,./\-]+){1,11}[^\S\n]*(?=\n|\Z)")
 
 
@@ -155,6 +156,8 @@ def _is_assigned(text: str, named: _Named) -> bool:
     ahead = text[max(0, match.start() - len(named.before) - 4) : match.start() - len(named.before)]
     if between == ">":
         return ahead.endswith("<")
+    if between.strip().lower() in ("is", "was"):
+        return _is_revealed(named)
     if between.isspace():
         return named.is_option or _is_revealed(named) or _is_setting(named)
     if "," in between and "alue" not in between:
