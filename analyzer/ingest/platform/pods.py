@@ -5,6 +5,7 @@ name precedes its details, so one pass over the lines assigns each to its worker
 controllers state a pod's task take precedence over its name, which begins with that of the job.
 """
 
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -49,6 +50,9 @@ _FACTS = {
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
 _EVENT = re.compile(r".*\b[Pp]od/(?P<value>[a-z0-9][\w.-]*)\s")
 """Regex for a line of `kubectl get events` that is about a pod."""
+_OF_EVENT = re.compile(r'(?P<indent>\s*(?:- )?)"?involvedObject"?:')
+"""Regex for the line at which the object of an event begins; its siblings are the other keys of the event."""
+_KEYED = re.compile(r'(?P<indent>\s*(?P<first>- )?)"?(?P<key>\w+)"?:')
 _EXITED = re.compile(r".*\bPod: (?:[\w-]+\.)?(?P<pod>[\w-]+) exited with code (?P<value>\d{1,3})\b")
 """Regex for the event with which a training operator reports an exit code."""
 _BLANKS = re.compile(r"\s*")
@@ -120,7 +124,7 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     wanted = matcher.lines("\n".join(line for _, line in numbered).encode("utf-8", "replace"))
     current = _Pod(output.source.worker)
     pods = {current.worker: current}
-    labels = _Labels()
+    labels, event_pods = _Labels(), _pods_of_events([line for _, line in numbered])
     for place, (number, line) in enumerate(numbered, 1):
         named = _NAME.match(line) or _ROW.match(line)
         labels = _Labels() if _OBJECT.match(line) else labels
@@ -134,13 +138,56 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         if current.worker:
             for key, value in _stated(line, named, current):
                 output.add("facts", worker=current.worker, line=number, key=key, value=value)
-        about = worker_of(event_of["value"]) if (event_of := _EVENT.match(line)) else current.worker
+        row = _EVENT.match(line)
+        about = worker_of(row["value"]) if row else event_pods.get(place, current.worker)
         add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
     for pod in pods.values():
         if pod.codes and pod.worker:
             code, at, line = pod.codes.get(False) or pod.codes[True]
             value, excerpt = str(negative_signal(code)), line.strip()[:MAX_EXCERPT_CHARS]
             output.add("facts", worker=pod.worker, line=at, key="exit_code", value=value, excerpt=excerpt)
+
+
+def _pods_of_events(lines: list[str]) -> dict[int, str | None]:
+    """Return the place of each line of an event (from 1) with the worker of the pod that it is about, if any.
+
+    The keys of an event may come in any order: its reason precedes the pod's name as often as it follows.
+    """
+    found: dict[int, str | None] = {}
+    for at, line in enumerate(lines):
+        if begins := _OF_EVENT.match(line):
+            indent = len(begins["indent"])
+            first, end = _siblings(lines, at, indent)
+            named = _name_below(lines[at + 1 : end], indent)
+            found |= dict.fromkeys(range(first + 1, end + 1), worker_of(named) if named else None)
+    return found
+
+
+def _name_below(lines: list[str], indent: int) -> str | None:
+    """Return the first name in the lines that are indented by more than `indent`, up to one that is not."""
+    inside = itertools.takewhile(lambda line: _indent(line) > indent, lines)
+    return next((name["value"] for line in inside if (name := _NAME.match(line))), None)
+
+
+def _siblings(lines: list[str], at: int, indent: int) -> tuple[int, int]:
+    """Return the first line of the object that has a key at `at`, and the line after its last."""
+    first, end = at, at + 1
+    while first and not _begins_item(lines[first], indent) and _indent(lines[first - 1]) >= indent:
+        first -= 1
+    while end < len(lines) and _indent(lines[end]) >= indent and not _begins_item(lines[end], indent):
+        end += 1
+    return first, end
+
+
+def _indent(line: str) -> int:
+    keyed = _KEYED.match(line)
+    return len(keyed["indent"]) if keyed else len(line) - len(line.lstrip())
+
+
+def _begins_item(line: str, indent: int) -> bool:
+    """Return True if a line begins an item of a YAML list whose keys have that indent."""
+    keyed = _KEYED.match(line)
+    return bool(keyed and keyed["first"]) and _indent(line) == indent
 
 
 def _stated(line: str, named: re.Match[str] | None, pod: _Pod) -> Iterator[tuple[str, str]]:

@@ -159,6 +159,21 @@ def test_an_event_is_that_of_the_pod_it_is_about(make_run: MakeRun) -> None:
     assert (document["cause"], document["culprits"]) == ("scheduler.evicted", ["worker:1"])
 
 
+def test_the_reason_of_an_event_may_precede_its_object(make_run: MakeRun) -> None:
+    """An event belongs to its own object, in YAML as in JSON, and not to the pod of the event before."""
+    events = [
+        {"reason": reason, "involvedObject": {"kind": "Pod", "name": f"mnist-worker-{task}"}}
+        for task, reason in ((0, "Started"), (1, "Evicted"), (2, "Started"))
+    ]
+    text = "items:\n" + "".join(
+        f"- reason: {each['reason']}\n  involvedObject:\n    kind: Pod\n    name: mnist-worker-{task}\n"
+        for task, each in enumerate(events)
+    )
+    for name, stated in (("events.json", json.dumps({"items": events}, indent=2)), ("events.yaml", text)):
+        document = analyze([make_run({**LOGS, name: stated})]).document
+        assert (document["cause"], document["culprits"]) == ("scheduler.evicted", ["worker:1"]), name
+
+
 def test_a_container_that_started_anew_ended_before(make_run: MakeRun) -> None:
     """While it runs, the code of its last life is what there is."""
     again = pod(1, 0, "x")
