@@ -19,7 +19,7 @@ from analyzer.model.task_names import worker_of
 _NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,?\s*$')
 _IP = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})"
 _ROW = re.compile(
-    r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+(?P<status>[A-Z]\w*)"
+    r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+(?P<ready>\d+)/(?P<of>\d+)\s+(?P<status>[A-Z]\w*)"
     rf"(?:\s.{{0,80}}?\s{_IP}\s+(?P<node>[A-Za-z0-9][\w.-]*))?"
 )
 """Regex for a row of the list of pods; `-o wide` adds the pod's address and the node."""
@@ -40,6 +40,7 @@ _LABEL = re.compile(
 )
 _SECTION = re.compile(r'\s*"?(?P<init>init|Init |ephemeral|Ephemeral )?[cC]ontainer(?:Statuse)?s"?:')
 _STATE = re.compile(r'\s*"?(?:(?P<last>lastState|Last State)|state|State)"?:')
+_RUNNING = re.compile(r'\s*(?:"?running"?:|State:\s+Running\s*$)')
 _FACTS = {
     "host": re.compile(r'\s*"?(?:nodeName|Node)"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)'),
     "restarts": re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b'),
@@ -96,7 +97,21 @@ class _Pod:
         self.in_init_container = self.in_last_state = False
         self.codes: dict[bool, tuple[int, int, str]] = {}
         """True for the last state, False for the current one → exit code, line number and line."""
+        self.running: int | None = None
+        """Number of the line that says that a container runs."""
         self._named = False
+
+    @property
+    def runs(self) -> bool:
+        """Return True if a container runs and none has ended."""
+        return self.running is not None and False not in self.codes
+
+    def _is_running_by(self, line: str) -> bool:
+        """Return True if a line is the state of a running container, or the row of a running pod."""
+        if _RUNNING.match(line):
+            return not (self.in_last_state or self.in_init_container)
+        row = _ROW.match(line)
+        return row is not None and row["status"] == "Running" and row["ready"] == row["of"]
 
     def is_named_by(self, name: str) -> bool:
         """Return True for the first name without a dot, which is the pod's own; names of events have one."""
@@ -110,6 +125,8 @@ class _Pod:
             self.in_init_container = bool(section["init"])
         elif state := _STATE.match(line):
             self.in_last_state = bool(state["last"])
+        if self._is_running_by(line):
+            self.running = number
         elif (code := _CODE.match(line)) and not self.in_init_container:
             found = (int(code["value"]), number, line)
             self.codes[self.in_last_state] = found if found[0] else self.codes.get(self.in_last_state, found)
@@ -138,10 +155,12 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         if current.worker:
             for key, value in _stated(line, named, current):
                 output.add("facts", worker=current.worker, line=number, key=key, value=value)
-        row = _EVENT.match(line)
-        about = worker_of(row["value"]) if row else event_pods.get(place, current.worker)
+        event_row = _EVENT.match(line)
+        about = worker_of(event_row["value"]) if event_row else event_pods.get(place, current.worker)
         add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
     for pod in pods.values():
+        if pod.runs and pod.worker:
+            output.add("facts", worker=pod.worker, line=pod.running, key="pod_running", value="yes")
         if pod.codes and pod.worker:
             code, at, line = pod.codes.get(False) or pod.codes[True]
             value, excerpt = str(negative_signal(code)), line.strip()[:MAX_EXCERPT_CHARS]

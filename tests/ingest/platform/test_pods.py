@@ -129,6 +129,21 @@ mnist-worker-1   0/1     OOMKilled   0          11m
     assert (document["cause"], document["culprits"]) == ("resource.host_oom_killed", ["worker:1"])
 
 
+@pytest.mark.parametrize("state", ["Running", "Running, not ready", "one is Pending", "the last state"])
+def test_pods_that_run_are_told_as_running(make_run: MakeRun, state: str) -> None:
+    """If all run and all their containers are ready, and no container of them has ended."""
+    ready = "0/1" if state == "Running, not ready" else "1/1"
+    other = "Pending" if state == "one is Pending" else "Running"
+    table = f"mnist-worker-0   {ready}   Running   0   11m\nmnist-worker-1   1/1   {other}   0   11m\n"
+    running = {"state": {"running": {}}, "lastState": {"terminated": {"exitCode": 1}}}
+    again = {"metadata": {"name": "mnist-worker-1"}, "status": {"containerStatuses": [running]}}
+    pods = {"pods.json": json.dumps({"kind": "Pod", **again})} if state == "the last state" else {}
+    logs = {f"mnist-worker-{task}.log": "step 1 loss 0.5\nstep 2 loss 0.5\n" for task in (0, 1)}
+    document = analyze([make_run({**logs, "get-pods.txt": table, **pods})]).document
+    assert ("still ran when listed" in document["summary"]) == (state == "Running")
+    assert document["verdict"] == ("failed" if state == "the last state" else "inconclusive")
+
+
 def test_the_wide_table_names_the_hosts(make_run: MakeRun) -> None:
     """Behind the address, after restarts of two words; a pod that no node took has neither."""
     table = """\
@@ -214,6 +229,7 @@ def test_events_of_an_operator_tell_exit_codes(make_run: MakeRun) -> None:
         ("worker:0", "pod", "mnist-worker-0"),
         ("worker:0", "pod_status", "Evicted"),
         ("ps:0", "pod", "mnist-ps-0"),
+        ("ps:0", "pod_running", "yes"),
     }
 
 
