@@ -7,6 +7,7 @@ controllers state a pod's task take precedence over its name, which begins with 
 
 import itertools
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 
@@ -49,6 +50,9 @@ _FACTS = {
     "container": re.compile(r'\s*"Id":\s*"(?P<value>[0-9a-f]{64})"'),
 }
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
+_FINISHED = re.compile(r'\s*"?finishedAt"?:\s*["\']?(?P<value>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)')
+_MAX_LINES_OF_STATE = 5
+"""Lines from an exit code to the time in the same state of a container."""
 _EVENT = re.compile(r".*\b[Pp]od/(?P<value>[a-z0-9][\w.-]*)\s")
 """Regex for a line of `kubectl get events` that is about a pod."""
 _OF_EVENT = re.compile(r'(?P<indent>\s*(?:- )?)"?involvedObject"?:')
@@ -99,6 +103,8 @@ class _Pod:
         """True for the last state, False for the current one → exit code, line number and line."""
         self.running: int | None = None
         """Number of the line that says that a container runs."""
+        self.finished: tuple[int, str] | None = None
+        """Line number and time of the current exit code."""
         self._named = False
 
     @property
@@ -112,6 +118,11 @@ class _Pod:
             return not (self.in_last_state or self.in_init_container)
         row = _ROW.match(line)
         return row is not None and row["status"] == "Running" and row["ready"] == row["of"]
+
+    def _states_code_near(self, number: int) -> bool:
+        """Return True if the current exit code stands in the same state as the line of that number."""
+        at = self.codes[False][1] if False in self.codes else -math.inf
+        return not self.in_last_state and number - at <= _MAX_LINES_OF_STATE
 
     def is_named_by(self, name: str) -> bool:
         """Return True for the first name without a dot, which is the pod's own; names of events have one."""
@@ -130,6 +141,20 @@ class _Pod:
         elif (code := _CODE.match(line)) and not self.in_init_container:
             found = (int(code["value"]), number, line)
             self.codes[self.in_last_state] = found if found[0] else self.codes.get(self.in_last_state, found)
+        elif (finished := _FINISHED.match(line)) and self._states_code_near(number):
+            self.finished = (number, finished["value"])
+
+    def end(self) -> Iterator[dict[str, object]]:
+        """Yield what it states of its end as facts: that it runs, or its exit code and the time of that."""
+        if self.runs:
+            yield {"line": self.running, "key": "pod_running", "value": "yes"}
+        if self.finished:
+            at, value = self.finished
+            yield {"line": at, "key": "finished_at", "value": value}
+        if self.codes:
+            code, at, line = self.codes.get(False) or self.codes[True]
+            value, excerpt = str(negative_signal(code)), line.strip()[:MAX_EXCERPT_CHARS]
+            yield {"line": at, "key": "exit_code", "value": value, "excerpt": excerpt}
 
 
 def read(output: SourceRows, matcher: Matcher) -> None:
@@ -159,12 +184,9 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         about = worker_of(event_row["value"]) if event_row else event_pods.get(place, current.worker)
         add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
     for pod in pods.values():
-        if pod.runs and pod.worker:
-            output.add("facts", worker=pod.worker, line=pod.running, key="pod_running", value="yes")
-        if pod.codes and pod.worker:
-            code, at, line = pod.codes.get(False) or pod.codes[True]
-            value, excerpt = str(negative_signal(code)), line.strip()[:MAX_EXCERPT_CHARS]
-            output.add("facts", worker=pod.worker, line=at, key="exit_code", value=value, excerpt=excerpt)
+        if pod.worker:
+            for row in pod.end():
+                output.add("facts", worker=pod.worker, **row)
 
 
 def _pods_of_events(lines: list[str]) -> dict[int, str | None]:
