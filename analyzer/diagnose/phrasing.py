@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of, without_repeats
+from analyzer.diagnose.advice.running_pods import pods_that_ran
 from analyzer.diagnose.decide import Decision, beyond_budget, overtaken, stated_failure
 from analyzer.diagnose.log_lines.lines import last_words, odd_exit
 from analyzer.diagnose.log_lines.telling_lines import without_start
@@ -36,6 +37,9 @@ def summary(decision: Decision, tables: Tables) -> str:
         return "The job failed, and no rule explains it."
     if job["in_progress"]:
         return "No end and no stall is recorded: the job still ran, or was killed as a whole."
+    if ran := pods_that_ran(tables):
+        whose = f"the pod of {ran[0]}" if len(ran) == 1 else "the pods of all training workers"
+        return f"No end is recorded: {whose} still ran when listed."
     or_not = "; it may still be running" if _may_still_run(tables) else ""
     return f"The collected files do not show how the job ended{or_not}."
 
@@ -172,6 +176,9 @@ def _to_collect(tables: Tables, deciding: str | None) -> Iterator[Mapping[str, s
     steps = wording()["steps"]
     if damaged := _damaged_archives(tables):
         yield {"text": steps["damaged"]["text"].format(archives=listed(damaged))}
+        return
+    if pods_that_ran(tables):
+        yield steps["pods_ran"]
         return
     if _may_still_run(tables):
         yield steps["still_running"]

@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
@@ -31,6 +32,8 @@ _LOSSES = ("training_loss", "loss")
 _FAILURES = ("error", "end", "silence")
 _MAY_BE_UNDATED = ("last_step", "nonfinite")
 """Kinds of events that date a failure, but whose lines may have no time."""
+_BY_EXIT_CODE = ("signal", "exited")
+"""Ends that an exit code tells, so that the time of the code is that of the end."""
 _LOST = ("down", "heartbeat", "leader", "restarted", "transport")
 """Kinds of reports that follow the loss of a worker."""
 
@@ -57,6 +60,7 @@ def timeline(
         *_accusations(tables),
         *_checkpoints(tables),
         *_restarts(tables),
+        *_end_of_job(tables),
     ]
     aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in found]
     with_time = _lines_with_time(tables["records"])
@@ -268,6 +272,7 @@ def _ends(
     """Yield the end of each worker; unless a file states its time, it is after the last dated line."""
     stated_codes = tables["facts"].filter(key="exit_code").select("worker", "source", "line")
     codes = {worker: (source, line) for worker, source, line in stated_codes.iter_rows()}
+    finished = {row["worker"]: row for row in tables["facts"].filter(key="finished_at").iter_rows(named=True)}
     last = _edges(tables, "last_time")
     for life in tables["lifetimes"].iter_rows(named=True):
         worker = life["worker"]
@@ -275,12 +280,30 @@ def _ends(
         shown = (life["end_source"], life["end_line"]) if life["end_source"] else None
         source, line = shown or codes.get(worker) or last.get(worker) or (None, None)
         row = {"time": life["last_seen"], "worker": worker, "source": source, "line": line}
+        if (at := finished.get(worker)) and life["time"] is None and life["ended"] in _BY_EXIT_CODE:
+            row |= {"time": datetime.fromisoformat(at["value"]).timestamp()} | {
+                k: at[k] for k in ("source", "line")
+            }
         event = _event(row, "silence" if silent else "end", end_of(life, parts[worker], cause))
-        stated = life["time"] is not None and life["ended"] in {"signal", "exited"}
+        stated = row["time"] != life["last_seen"] or (
+            life["time"] is not None and life["ended"] in _BY_EXIT_CODE
+        )
         if stated or (life["ended"] == "finished" and shown in with_time) or life["last_seen"] is None:
             yield event
         else:
             yield event | {"after": life["last_seen"]}
+
+
+def _end_of_job(tables: Tables) -> Iterator[Event]:
+    """Yield when the scheduler says that it ended the job; nothing if a worker's log goes on after that."""
+    last_seen = tables["lifetimes"]["last_seen"].max()
+    for row in tables["facts"].filter(key="cancelled_at").tail(1).iter_rows(named=True):
+        try:
+            time = datetime.fromisoformat(row["value"]).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            return
+        if last_seen is None or time >= cast(float, last_seen):
+            yield _event(row | {"time": time, "worker": None}, "end", "the scheduler ended the job")
 
 
 def _checkpoints(tables: Tables) -> Iterator[Event]:

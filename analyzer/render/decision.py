@@ -181,9 +181,9 @@ def attempts(diagnosis: Mapping[str, Any]) -> str:
 def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the event that dates the failure: the blamed workers' first non-finite value, last error or end.
 
-    Without blamed workers, it is the first error of any worker; with several suspects, their first event. A
-    hang is dated after the last step of the blamed workers or, if there was no step, after they last joined
-    or started a server.
+    Without blamed workers, it is the first error of any worker, else the end of the job or of its only
+    worker; with several suspects, it is their first event. A hang is dated after the last step of the blamed
+    workers or, if there was no step, after they last joined or started a server.
     """
     blamed = blamed_workers(diagnosis)
     family = str(diagnosis["cause"]).partition(".")[0]
@@ -196,7 +196,14 @@ def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
             first = not blamed or kind == "nonfinite" or first_of_several
             found: Mapping[str, Any] = (min if first else max)(events, key=_not_before)
             return {"after": found["time"], **found} if family == "hang" else found
-    return None
+    return None if blamed or family in _FAILS_AT else _end_of_job(diagnosis)
+
+
+def _end_of_job(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the event that ended the whole job or its only worker; None if nothing dates it."""
+    ends = [e for e in diagnosis["timeline"] if e["kind"] == "end" and _not_before(e) > -math.inf]
+    of_job = [e for e in ends if e["worker"] is None or len(diagnosis["workers"]) == 1]
+    return max(of_job, key=_not_before, default=None)
 
 
 def _not_before(event: Mapping[str, Any]) -> float:

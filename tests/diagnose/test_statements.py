@@ -42,3 +42,27 @@ def test_a_stalled_worker_is_said_to_have_got_less_far(make_run: MakeRun) -> Non
     assert found["why"][1].startswith("worker:1 got less far than the others")
     stalled = next(each for each in found["findings"] if each["rule"] == "collective-stalled")
     assert stalled["evidence"][-1]["says"] == "worker:1 got no further than step 23; all others did"
+
+
+@pytest.mark.parametrize(
+    ("raised", "keys"),
+    [
+        ("botocore.exceptions.ClientError: An error occurred (ExpiredToken) when calling the HeadObject operation: expired", True),
+        ("PermissionError: [Errno 13] Permission denied: '/mnt/out/x'", False),
+    ],
+)  # fmt: skip
+def test_refused_credentials_are_to_be_renewed(make_run: MakeRun, raised: str, keys: bool) -> None:
+    """Those of a store of objects, which has no user and no mount; nobody is compared with where all failed."""
+    log = f'Traceback (most recent call last):\n  File "/app/data.py", line 12, in <module>\n    read()\n{raised}\n'
+    found = analyze(make_run({"worker-0.log": log, "worker-1.log": log})).diagnosis.document
+    assert found["cause"] == "storage.access_denied"
+    steps = " ".join(step["text"] for step in found["next"])
+    assert ("refused the credentials (ClientError)" in steps) == keys
+    assert "compare" not in steps.lower()
+
+
+def test_a_headline_ends_with_words(make_run: MakeRun) -> None:
+    """The stars and quotes that end a line of Slurm or of JSON are not said."""
+    said = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-25T23:10:00 DUE TO PREEMPTION ***\n"
+    found = analyze(make_run({"slurm-7.out": f"step 1 loss 0.5\n{said}"})).diagnosis.document
+    assert found["summary"].endswith("CANCELLED AT 2026-11-25T23:10:00 DUE TO PREEMPTION")

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
 
 from analyzer.diagnose.timeline import MAX_EVENTS, timeline
 from analyzer.model.run import Tables
+from analyzer.pipeline import analyze
+
+MakeRun = Callable[[Mapping[str, str]], Path]
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 UP = "2026-11-21 01:00:{:02d}.5: I tensorflow/x/rpc/grpc_server_lib.cc:1] Started server with target: grpc://10.0.0.{}:2222\n"
@@ -84,3 +91,31 @@ def test_a_last_dated_line_bounds_what_follows(tables_of: TablesOf) -> None:
     assert own["error"]["before"] == own["error"]["after"] + 29
     assert own["last_step"]["after"] == own["server_up"]["time"]
     assert "after" not in own["server_up"]
+
+
+@pytest.mark.runs
+@pytest.mark.parametrize(
+    ("went_on", "expected"), [("", [1763776800.0]), ("01:59:59", [1763776800.0]), ("02:00:01", [])]
+)
+def test_the_scheduler_dates_the_end_of_the_job(
+    make_run: MakeRun, went_on: str, expected: list[float]
+) -> None:
+    """It stands in its own line; a job that logs lines of a later time went on, as after a requeue."""
+    started = "2025-11-21 22:00:00.000000: I tensorflow/core/distributed_runtime/rpc/grpc_server_lib.cc:457] Started server with target: grpc://n1:2222\n"
+    said = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2025-11-22T02:00:00 DUE TO PREEMPTION ***\n"
+    later = started.replace("2025-11-21 22:00:00", f"2025-11-22 {went_on}") if went_on else ""
+    run = make_run({"slurm-7.out": f"{started}step 1 loss 0.5\n{said}{later}"})
+    events = analyze([run]).document["timeline"]
+    assert [each["time"] for each in events if each["text"] == "the scheduler ended the job"] == expected
+
+
+@pytest.mark.runs
+def test_a_pod_states_when_its_container_ended(make_run: MakeRun) -> None:
+    """To the second; that of the container's earlier life does not count."""
+    ended = {"exitCode": 137, "finishedAt": "2025-11-21T22:16:40Z", "reason": "Error"}
+    before = {"exitCode": 1, "finishedAt": "2025-11-21T20:00:00Z"}
+    states = {"lastState": {"terminated": before}, "state": {"terminated": ended}}
+    pod = {"kind": "Pod", "metadata": {"name": "bert-worker-0"}, "status": {"containerStatuses": [states]}}
+    run = make_run({"bert-worker-0.log": "step 1 loss 0.5\n", "pods.json": json.dumps(pod, indent=1)})
+    (end,) = (each for each in analyze([run]).document["timeline"] if each["kind"] == "end")
+    assert (end["time"], "after" in end) == (1763763400.0, False)

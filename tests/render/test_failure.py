@@ -167,3 +167,14 @@ def test_attempts_are_counted(made: tuple[int, int], said: str) -> None:
     for worker, attempts in zip(run["workers"], made, strict=True):
         worker["attempts"] = attempts
     assert [answer.detail for answer in decision.failure(run)] == [said]
+
+
+def test_the_only_worker_dates_a_failure_that_nobody_is_blamed_for() -> None:
+    """And the end of the whole job does; that of one of several workers does not."""
+    told = failed("unknown", event("worker:1", "end", 100.0), culprits=[])
+    assert decision.failure(told) == []
+    assert decision.failure(told | {"workers": told["workers"][1:]})[0].answer.startswith("01-01 00:01:40")
+    of_job = failed(
+        "peer.preempted", event("worker:1", "end", 90.0), event("", "end", 100.0) | {"worker": None}
+    )
+    assert decision.failure(of_job | {"culprits": []})[0].answer.startswith("01-01 00:01:40")

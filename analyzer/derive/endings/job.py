@@ -17,6 +17,8 @@ _FIRST_PROMISED = (2, 4)
 _FIRST_RELEASE = datetime(2015, 11, 9, tzinfo=UTC).timestamp()
 _RELEASE_2_4 = datetime(2020, 12, 14, tzinfo=UTC).timestamp()
 """Release dates of TensorFlow and of TensorFlow 2.4, in seconds since 1970."""
+_ENDED_BY_TIMEOUT = 124
+"""Exit code with which the command `timeout` says that it ended what it had started."""
 _LOSSES = ("transport", "heartbeat", "down", "leader")
 """Kinds of complaint that end a job."""
 
@@ -102,9 +104,15 @@ def _progress(training: Sequence[Row]) -> dict[str, Any]:
         "stepped": _count(training, "phase", "training", "finished") > 0,
         "starts_shown": all(life["start_shown"] for life in training if life["logged"]),
         "joined": _count(training, "phase", "joined", "training", "finished"),
-        "waiting": _count(waiting, "ended", "running", "unknown", "stopped", "vanished"),
+        "waiting": sum(_ended_waiting(life) for life in waiting),
         "positions": len({(life["epoch"], life["step"]) for life in training}),
     }
+
+
+def _ended_waiting(life: Row) -> bool:
+    """Return True if nothing shows that a worker ended by itself; `timeout` ends a command that runs."""
+    timed_out = life["ended"] == "exited" and life["exit_code"] == _ENDED_BY_TIMEOUT
+    return timed_out or life["ended"] in {"running", "unknown", "stopped", "vanished"}
 
 
 def _assembled(training: Sequence[Row]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.diagnose.advice.recipes import recipes
+from analyzer.diagnose.advice.running_pods import pods_that_ran
 from analyzer.diagnose.log_lines.anomalous_lines import (
     OddLine,
     RecordLine,
@@ -102,7 +103,8 @@ def deciding_file(found: Sequence[Telling], tables: Tables) -> DecidingFile | No
         *(kind for kind in wanted if kind not in {*read, "log"}),
         *(["log"] if cut else []),
     ]
-    kind = next((kind for kind in (*kinds, "exit_codes") if kind == "log" or kind not in read), None)
+    last = [] if pods_that_ran(tables) else ["exit_codes"]
+    kind = next((kind for kind in (*kinds, *last) if kind == "log" or kind not in read), None)
     recipe = recipes().get(kind or "")
     if kind is None or recipe is None:
         return None

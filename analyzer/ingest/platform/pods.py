@@ -5,7 +5,9 @@ name precedes its details, so one pass over the lines assigns each to its worker
 controllers state a pod's task take precedence over its name, which begins with that of the job.
 """
 
+import itertools
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 
@@ -18,7 +20,7 @@ from analyzer.model.task_names import worker_of
 _NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,?\s*$')
 _IP = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})"
 _ROW = re.compile(
-    r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+\d+/\d+\s+(?P<status>[A-Z]\w*)"
+    r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+(?P<ready>\d+)/(?P<of>\d+)\s+(?P<status>[A-Z]\w*)"
     rf"(?:\s.{{0,80}}?\s{_IP}\s+(?P<node>[A-Za-z0-9][\w.-]*))?"
 )
 """Regex for a row of the list of pods; `-o wide` adds the pod's address and the node."""
@@ -39,6 +41,7 @@ _LABEL = re.compile(
 )
 _SECTION = re.compile(r'\s*"?(?P<init>init|Init |ephemeral|Ephemeral )?[cC]ontainer(?:Statuse)?s"?:')
 _STATE = re.compile(r'\s*"?(?:(?P<last>lastState|Last State)|state|State)"?:')
+_RUNNING = re.compile(r'\s*(?:"?running"?:|State:\s+Running\s*$)')
 _FACTS = {
     "host": re.compile(r'\s*"?(?:nodeName|Node)"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)'),
     "restarts": re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b'),
@@ -47,8 +50,14 @@ _FACTS = {
     "container": re.compile(r'\s*"Id":\s*"(?P<value>[0-9a-f]{64})"'),
 }
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
+_FINISHED = re.compile(r'\s*"?finishedAt"?:\s*["\']?(?P<value>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)')
+_MAX_LINES_OF_STATE = 5
+"""Lines from an exit code to the time in the same state of a container."""
 _EVENT = re.compile(r".*\b[Pp]od/(?P<value>[a-z0-9][\w.-]*)\s")
 """Regex for a line of `kubectl get events` that is about a pod."""
+_OF_EVENT = re.compile(r'(?P<indent>\s*(?:- )?)"?involvedObject"?:')
+"""Regex for the line at which the object of an event begins; its siblings are the other keys of the event."""
+_KEYED = re.compile(r'(?P<indent>\s*(?P<first>- )?)"?(?P<key>\w+)"?:')
 _EXITED = re.compile(r".*\bPod: (?:[\w-]+\.)?(?P<pod>[\w-]+) exited with code (?P<value>\d{1,3})\b")
 """Regex for the event with which a training operator reports an exit code."""
 _BLANKS = re.compile(r"\s*")
@@ -92,7 +101,28 @@ class _Pod:
         self.in_init_container = self.in_last_state = False
         self.codes: dict[bool, tuple[int, int, str]] = {}
         """True for the last state, False for the current one → exit code, line number and line."""
+        self.running: int | None = None
+        """Number of the line that says that a container runs."""
+        self.finished: tuple[int, str] | None = None
+        """Line number and time of the current exit code."""
         self._named = False
+
+    @property
+    def runs(self) -> bool:
+        """Return True if a container runs and none has ended."""
+        return self.running is not None and False not in self.codes
+
+    def _is_running_by(self, line: str) -> bool:
+        """Return True if a line is the state of a running container, or the row of a running pod."""
+        if _RUNNING.match(line):
+            return not (self.in_last_state or self.in_init_container)
+        row = _ROW.match(line)
+        return row is not None and row["status"] == "Running" and row["ready"] == row["of"]
+
+    def _states_code_near(self, number: int) -> bool:
+        """Return True if the current exit code stands in the same state as the line of that number."""
+        at = self.codes[False][1] if False in self.codes else -math.inf
+        return not self.in_last_state and number - at <= _MAX_LINES_OF_STATE
 
     def is_named_by(self, name: str) -> bool:
         """Return True for the first name without a dot, which is the pod's own; names of events have one."""
@@ -106,9 +136,25 @@ class _Pod:
             self.in_init_container = bool(section["init"])
         elif state := _STATE.match(line):
             self.in_last_state = bool(state["last"])
+        if self._is_running_by(line):
+            self.running = number
         elif (code := _CODE.match(line)) and not self.in_init_container:
             found = (int(code["value"]), number, line)
             self.codes[self.in_last_state] = found if found[0] else self.codes.get(self.in_last_state, found)
+        elif (finished := _FINISHED.match(line)) and self._states_code_near(number):
+            self.finished = (number, finished["value"])
+
+    def end(self) -> Iterator[dict[str, object]]:
+        """Yield what it states of its end as facts: that it runs, or its exit code and the time of that."""
+        if self.runs:
+            yield {"line": self.running, "key": "pod_running", "value": "yes"}
+        if self.finished:
+            at, value = self.finished
+            yield {"line": at, "key": "finished_at", "value": value}
+        if self.codes:
+            code, at, line = self.codes.get(False) or self.codes[True]
+            value, excerpt = str(negative_signal(code)), line.strip()[:MAX_EXCERPT_CHARS]
+            yield {"line": at, "key": "exit_code", "value": value, "excerpt": excerpt}
 
 
 def read(output: SourceRows, matcher: Matcher) -> None:
@@ -120,7 +166,7 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     wanted = matcher.lines("\n".join(line for _, line in numbered).encode("utf-8", "replace"))
     current = _Pod(output.source.worker)
     pods = {current.worker: current}
-    labels = _Labels()
+    labels, event_pods = _Labels(), _pods_of_events([line for _, line in numbered])
     for place, (number, line) in enumerate(numbered, 1):
         named = _NAME.match(line) or _ROW.match(line)
         labels = _Labels() if _OBJECT.match(line) else labels
@@ -134,13 +180,55 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         if current.worker:
             for key, value in _stated(line, named, current):
                 output.add("facts", worker=current.worker, line=number, key=key, value=value)
-        about = worker_of(event_of["value"]) if (event_of := _EVENT.match(line)) else current.worker
+        event_row = _EVENT.match(line)
+        about = worker_of(event_row["value"]) if event_row else event_pods.get(place, current.worker)
         add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
     for pod in pods.values():
-        if pod.codes and pod.worker:
-            code, at, line = pod.codes.get(False) or pod.codes[True]
-            value, excerpt = str(negative_signal(code)), line.strip()[:MAX_EXCERPT_CHARS]
-            output.add("facts", worker=pod.worker, line=at, key="exit_code", value=value, excerpt=excerpt)
+        if pod.worker:
+            for row in pod.end():
+                output.add("facts", worker=pod.worker, **row)
+
+
+def _pods_of_events(lines: list[str]) -> dict[int, str | None]:
+    """Return the place of each line of an event (from 1) with the worker of the pod that it is about, if any.
+
+    The keys of an event may come in any order: its reason precedes the pod's name as often as it follows.
+    """
+    found: dict[int, str | None] = {}
+    for at, line in enumerate(lines):
+        if begins := _OF_EVENT.match(line):
+            indent = len(begins["indent"])
+            first, end = _siblings(lines, at, indent)
+            named = _name_below(lines[at + 1 : end], indent)
+            found |= dict.fromkeys(range(first + 1, end + 1), worker_of(named) if named else None)
+    return found
+
+
+def _name_below(lines: list[str], indent: int) -> str | None:
+    """Return the first name in the lines that are indented by more than `indent`, up to one that is not."""
+    inside = itertools.takewhile(lambda line: _indent(line) > indent, lines)
+    return next((name["value"] for line in inside if (name := _NAME.match(line))), None)
+
+
+def _siblings(lines: list[str], at: int, indent: int) -> tuple[int, int]:
+    """Return the first line of the object that has a key at `at`, and the line after its last."""
+    first, end = at, at + 1
+    while first and not _begins_item(lines[first], indent) and _indent(lines[first - 1]) >= indent:
+        first -= 1
+    while end < len(lines) and _indent(lines[end]) >= indent and not _begins_item(lines[end], indent):
+        end += 1
+    return first, end
+
+
+def _indent(line: str) -> int:
+    keyed = _KEYED.match(line)
+    return len(keyed["indent"]) if keyed else len(line) - len(line.lstrip())
+
+
+def _begins_item(line: str, indent: int) -> bool:
+    """Return True if a line begins an item of a YAML list whose keys have that indent."""
+    keyed = _KEYED.match(line)
+    return bool(keyed and keyed["first"]) and _indent(line) == indent
 
 
 def _stated(line: str, named: re.Match[str] | None, pod: _Pod) -> Iterator[tuple[str, str]]:

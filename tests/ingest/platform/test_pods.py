@@ -129,6 +129,21 @@ mnist-worker-1   0/1     OOMKilled   0          11m
     assert (document["cause"], document["culprits"]) == ("resource.host_oom_killed", ["worker:1"])
 
 
+@pytest.mark.parametrize("state", ["Running", "Running, not ready", "one is Pending", "the last state"])
+def test_pods_that_run_are_told_as_running(make_run: MakeRun, state: str) -> None:
+    """If all run and all their containers are ready, and no container of them has ended."""
+    ready = "0/1" if state == "Running, not ready" else "1/1"
+    other = "Pending" if state == "one is Pending" else "Running"
+    table = f"mnist-worker-0   {ready}   Running   0   11m\nmnist-worker-1   1/1   {other}   0   11m\n"
+    running = {"state": {"running": {}}, "lastState": {"terminated": {"exitCode": 1}}}
+    again = {"metadata": {"name": "mnist-worker-1"}, "status": {"containerStatuses": [running]}}
+    pods = {"pods.json": json.dumps({"kind": "Pod", **again})} if state == "the last state" else {}
+    logs = {f"mnist-worker-{task}.log": "step 1 loss 0.5\nstep 2 loss 0.5\n" for task in (0, 1)}
+    document = analyze([make_run({**logs, "get-pods.txt": table, **pods})]).document
+    assert ("still ran when listed" in document["summary"]) == (state == "Running")
+    assert document["verdict"] == ("failed" if state == "the last state" else "inconclusive")
+
+
 def test_the_wide_table_names_the_hosts(make_run: MakeRun) -> None:
     """Behind the address, after restarts of two words; a pod that no node took has neither."""
     table = """\
@@ -157,6 +172,21 @@ def test_an_event_is_that_of_the_pod_it_is_about(make_run: MakeRun) -> None:
     }
     document = analyze([make_run({**LOGS, "events.json": json.dumps(events, indent=4)})]).document
     assert (document["cause"], document["culprits"]) == ("scheduler.evicted", ["worker:1"])
+
+
+def test_the_reason_of_an_event_may_precede_its_object(make_run: MakeRun) -> None:
+    """An event belongs to its own object, in YAML as in JSON, and not to the pod of the event before."""
+    events = [
+        {"reason": reason, "involvedObject": {"kind": "Pod", "name": f"mnist-worker-{task}"}}
+        for task, reason in ((0, "Started"), (1, "Evicted"), (2, "Started"))
+    ]
+    text = "items:\n" + "".join(
+        f"- reason: {each['reason']}\n  involvedObject:\n    kind: Pod\n    name: mnist-worker-{task}\n"
+        for task, each in enumerate(events)
+    )
+    for name, stated in (("events.json", json.dumps({"items": events}, indent=2)), ("events.yaml", text)):
+        document = analyze([make_run({**LOGS, name: stated})]).document
+        assert (document["cause"], document["culprits"]) == ("scheduler.evicted", ["worker:1"]), name
 
 
 def test_a_container_that_started_anew_ended_before(make_run: MakeRun) -> None:
@@ -199,6 +229,7 @@ def test_events_of_an_operator_tell_exit_codes(make_run: MakeRun) -> None:
         ("worker:0", "pod", "mnist-worker-0"),
         ("worker:0", "pod_status", "Evicted"),
         ("ps:0", "pod", "mnist-ps-0"),
+        ("ps:0", "pod_running", "yes"),
     }
 
 
