@@ -126,7 +126,9 @@ def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
     absent = {w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]}
     absent -= {s["worker"] for s in closed}
     parts = [f"part of {', '.join(damaged[:_MAX_LOGS])}, which is damaged: copy it again"] * bool(damaged)
-    unlogged = absent & {s["worker"] for s in diagnosis["sources"] if s["read"] != "skipped"}
+    read = [s for s in diagnosis["sources"] if s["read"] != "skipped"]
+    described = any(s["kind"] == "pods" for s in read)
+    unlogged = absent if described else absent & {s["worker"] for s in read}
     parts += [f"no log of {names(sorted(unlogged))}"] * bool(unlogged)
     parts += [f"no file of {names(sorted(absent - unlogged))}"] * bool(absent - unlogged)
     if unread:

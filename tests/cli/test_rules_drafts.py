@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 import yaml
 
 from analyzer.cli.rules import main
+from analyzer.engine.authoring.draft_text import LineTemplate
+from analyzer.model.log_template import template_of
 from tests.recordings import OF_EACH_CAUSE, ROOT
 
 MakeRun = Callable[[Mapping[str, str]], Path]
@@ -87,6 +90,23 @@ def test_the_text_to_search_for_has_whole_words(make_run: MakeRun, tmp_path: Pat
     texts = [signal["log"]["any_of"] for signal in rule["signals"].values()]  # type: ignore[attr-defined]
     assert texts[-1] == ["project nlp-prod exceeded its quota"]
     assert rule["explains"] == ["peer.*", "symptom-*"]
+
+
+@pytest.mark.parametrize(
+    ("line", "matched", "other"),
+    [
+        ("lease token 77af expired", "lease token 3be91 expired", "lease token expired"),
+        ("lease token af77 expired", "lease token 4c expired", "lease of token expired"),
+        ("device fp16 lost", "device fp8 lost", "device bf16 lost"),
+    ],
+)
+def test_a_token_with_digits_is_masked_as_a_whole(line: str, matched: str, other: str) -> None:
+    """So that the draft fits the next case; letters that cannot be hexadecimal stay, if they lead."""
+    drawn = LineTemplate(line, template_of(line)).regex
+    assert drawn is not None
+    assert re.search(drawn, line)
+    assert re.search(drawn, matched)
+    assert not re.search(drawn, other)
 
 
 @pytest.mark.runs

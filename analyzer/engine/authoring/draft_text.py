@@ -12,6 +12,8 @@ from analyzer.model.task_names import listed
 
 _PREFIX = re.compile(r"^[^\]]{0,120}\.(?:cc|h|cpp):(?:\d+|<\w+>)\] ")
 """Regex of the prefix that TensorFlow's C++ code prints before a message."""
+_NUMBERED_TOKEN = re.compile(r"(?:\b[0-9a-fA-F]{1,16})?(?:<n>\w*)+")
+"""Regex of a token that holds masked numbers, with what belongs to them: `<n>af`, `T<n>` keeps its letter."""
 _PUNCTUATION = " \t:;,.-=|#"
 """Characters that are cut off at both ends of a text to search for."""
 
@@ -26,7 +28,8 @@ class LineTemplate(NamedTuple):
     def parts(self) -> list[str]:
         """Return the parts of the message that are equal in every run."""
         prefixed = "] " in self.line and _PREFIX.match(self.line)
-        parts = literals_between(self.template.partition("] ")[2] if prefixed else self.template)
+        template = self.template.partition("] ")[2] if prefixed else self.template
+        parts = literals_between(_NUMBERED_TOKEN.sub("<n>", template))
         while len(parts) > 1 and not re.search(r"[A-Za-z]{2}", parts[0]):
             parts.pop(0)
         return parts
