@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from math import inf
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -17,6 +16,8 @@ _STARTS = ("server_address", "process_banner")
 _SIZES = ("num_workers", "replicas")
 _SAID_AT_START = (*_STARTS, *_SIZES, "task", "tensorflow", "strategy")
 _SAME_START_SECONDS = 5.0
+_SAME_LINE_SECONDS = 0.002
+"""By how much the times of one line may differ in two copies, time zones aside: they may be rounded."""
 _MIN_GAP_SECONDS = 60.0
 """Least time between two logs of one worker for them to be of two processes, if both show a start."""
 _LONG_GAP_SECONDS = 3_600.0
@@ -32,8 +33,8 @@ class _Statements(NamedTuple):
 
     values: Mapping[str, AbstractSet[str]]
     """Key of a fact → its values."""
-    began: float
-    """Time of its first start; infinity if undated."""
+    starts: Mapping[str, float]
+    """Key of a fact that states a start → its first time, if dated."""
     span: Span | None
     """First and last time; None if undated."""
 
@@ -89,27 +90,45 @@ def _statements(
     logs = list(logs)
     rows = [row for log in logs for row in stated.get(log["source"], ())]
     values = grouped((row["key"], row["value"]) for row in rows)
-    times = [row["time"] for row in rows if row["key"] in _STARTS and row["time"] is not None]
+    times = grouped(
+        (row["key"], row["time"]) for row in rows if row["key"] in _STARTS and row["time"] is not None
+    )
+    starts = {key: min(own) for key, own in times.items()}
     dated = [log for log in logs if log["first_time"] is not None and log["last_time"] is not None]
     span = (
         (min(log["first_time"] for log in dated), max(log["last_time"] for log in dated)) if dated else None
     )
-    return _Statements({key: {*own} for key, own in values.items()}, min(times, default=inf), span)
+    return _Statements({key: {*own} for key, own in values.items()}, starts, span)
 
 
 def _why_two(one: _Statements, other: _Statements) -> str:
     """Return why two groups of logs cannot be of one process; empty if nothing tells."""
     common = one.values.keys() & other.values.keys()
     differing = {key for key in common if one.values[key].isdisjoint(other.values[key])}
-    apart = abs(one.began - other.began)
     if "server_address" in differing:
         return "has a server at another address in each"
-    if _SAME_START_SECONDS < apart < inf and not in_other_zone(one.began, other.began, _SAME_START_SECONDS):
+    if _began_twice(one.starts, other.starts):
         return "began at another time in each"
     if not differing.isdisjoint(_SIZES):
         return "states another number of workers in each"
     least = _MIN_GAP_SECONDS if common else _LONG_GAP_SECONDS
     return "ran at another time in each" if _gap(one.span, other.span) > least else ""
+
+
+def _began_twice(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Return True if two starts are neither of one time nor the same lines by clocks of two time zones.
+
+    Jobs that a timer starts are whole hours apart, too: only lines of equal times, zones aside, are the same.
+    """
+    if not one or not other:
+        return False
+    first, second = min(one.values()), min(other.values())
+    if abs(first - second) <= _SAME_START_SECONDS:
+        return False
+    common = one.keys() & other.keys()
+    if common:
+        return not any(in_other_zone(one[key], other[key], _SAME_LINE_SECONDS) for key in common)
+    return not in_other_zone(first, second, _SAME_START_SECONDS)
 
 
 def _gap(one: Span | None, other: Span | None) -> float:

@@ -46,14 +46,21 @@ def test_a_worker_that_states_different_things_in_two_places(
 
 @pytest.mark.parametrize(
     ("start", "doubted"),
-    [(10.2, False), (70.3, True), (10.1 + 3_600, False)],
-    ids=["at once", "a minute later", "by a clock of another zone"],
+    [(10.2, False), (70.3, True), (10.1 + 3_600, False), (10.2 + 3 * 3_600, True)],
+    ids=["at once", "a minute later", "by a clock of another zone", "as a timer starts two jobs"],
 )
 def test_a_worker_that_began_twice(start: float, doubted: bool) -> None:
     """With an address that does not tell: a service keeps its own."""
     logs = [log("mon/worker-0.log"), log("tue/worker-0.log", start)]
     facts = [said(each["source"], "server_address", "train-0:2222", each["first_time"]) for each in logs]
     assert bool(doubts(logs, *facts)) is doubted
+
+
+def test_the_streams_of_a_process_may_have_clocks_of_two_zones() -> None:
+    """Each states another part of its start, seconds apart."""
+    streams = [log("stderr/worker-0.log"), log("stdout/worker-0.log", 11.3 + 3_600)]
+    server = said("stderr/worker-0.log", "server_address", "train-0:2222")
+    assert doubts(streams, server, said("stdout/worker-0.log", "process_banner", "", 11.3 + 3_600)) == {}
 
 
 @pytest.mark.parametrize(("hours", "doubted"), [(0.5, False), (5.3, True)])
