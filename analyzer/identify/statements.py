@@ -24,7 +24,7 @@ from analyzer.model.task_names import (
 )
 from analyzer.tables.grouping import grouped
 
-_OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at")
+_OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at", "cancelled_at")
 """Keys of facts that Slurm states of a job, not a program of itself."""
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""
