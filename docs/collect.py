@@ -26,7 +26,8 @@ logs that it could not get are listed in `not_collected.txt`, and the diagnosis 
 `collected_at.txt` says when it began and ended, `2026-11-26T07:41:31+00:00/2026-11-26T07:41:40+00:00`:
 a worker that still ran had been silent from its last line until it began. Five minutes of that, and three
 times the longest pause before it, show a hang. The times are of your machine; where they do not fit those of
-the logs, a note says so, and they do not count.
+the logs, a note says so, and they do not count; nor do they where a time zone may explain the silence: it is
+about a whole number of half hours, twelve hours at most, and the logs do not state their zone.
 `collected_from.txt` says what no other file does: of hosts, clouds and Docker, which they are,
 so that no command of another platform is proposed, and the host of each directory.
 Secrets in the environments of containers are masked before anything is stored; logs are stored as they are.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.tables.clock_alignment import ZONE_STEP_SECONDS
+from analyzer.tables.stated_zones import all_state_zones
 
 LONG_SECONDS = 300.0
 """Minimum silence of a job that runs: images are pulled, and checkpoints written, in minutes."""
@@ -20,7 +20,12 @@ _FAR_SECONDS = 30 * 86_400.0
 _YEARLESS = 32e6
 """Times below it are of logs that state no year."""
 _RECENT_SECONDS = 60.0
-"""A remainder of a quarter of an hour as small as this may be a time zone, and not a silence."""
+"""A silence so little longer than the difference of a time zone may be no silence."""
+_WESTERN_STEP_SECONDS = 1_800
+"""Zones behind UTC differ from it by a multiple of this; quarters of an hour are east of it only."""
+_WESTERNMOST_SECONDS = 43_200.0
+"""By how much the last of them is behind."""
+IN_A_ZONE = "perhaps just a time zone after the logs"
 
 
 class CollectionTime(NamedTuple):
@@ -28,22 +33,34 @@ class CollectionTime(NamedTuple):
 
     moment: float | None = None
     doubt: str | None = None
+    same_zone: bool = False
+    """The files show that the times of the logs are not those of another time zone."""
 
     def silence(self, last: float, pause: float = 0.0) -> float | None:
         """Return the seconds from `last` to the collection; None if a pause or a time zone may explain them.
 
         `last` is when a worker was last seen (s since 1970), `pause` its longest pause before that (s).
         """
+        return None if self.is_in_a_zone(last, pause) else self._long(last, pause)
+
+    def is_in_a_zone(self, last: float, pause: float = 0.0) -> bool:
+        """Return True if a time zone alone may explain a long silence."""
+        seconds = self._long(last, pause)
+        if seconds is None or self.same_zone:
+            return False
+        recent = max(_RECENT_SECONDS, pause)
+        return seconds <= _WESTERNMOST_SECONDS + recent and seconds % _WESTERN_STEP_SECONDS <= recent
+
+    def _long(self, last: float, pause: float) -> float | None:
         seconds = 0.0 if self.moment is None else self.moment - last
-        long = seconds >= max(LONG_SECONDS, 3 * pause)
-        return seconds if long and seconds % ZONE_STEP_SECONDS > max(_RECENT_SECONDS, pause) else None
+        return seconds if seconds >= max(LONG_SECONDS, 3 * pause) else None
 
 
 NO_TIME = CollectionTime()
 """What is known if no file states the moment."""
 
 
-def collection_time(facts: pl.DataFrame, sources: pl.DataFrame) -> CollectionTime:
+def collection_time(facts: pl.DataFrame, sources: pl.DataFrame, records: pl.DataFrame) -> CollectionTime:
     """Return when the files were collected, if a file says so and the times in the logs bear it out."""
     stated = facts.filter(key="collected_at")["value"]
     newest = sources["last_time"].max()
@@ -54,4 +71,4 @@ def collection_time(facts: pl.DataFrame, sources: pl.DataFrame) -> CollectionTim
         return CollectionTime(doubt="before the last line of the logs")
     if began > newest + _FAR_SECONDS:
         return CollectionTime(doubt="more than 30 days after the last line of the logs")
-    return CollectionTime(began)
+    return CollectionTime(began, same_zone=all_state_zones(sources, records))

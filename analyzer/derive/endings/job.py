@@ -11,7 +11,7 @@ from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.training.ordering import printed_after_end
 from analyzer.model.task_names import split_task
 from analyzer.tables.builders import frame
-from analyzer.tables.collection_time import NO_TIME, CollectionTime
+from analyzer.tables.collection_time import IN_A_ZONE, NO_TIME, CollectionTime
 
 _FIRST_PROMISED = (2, 4)
 _FIRST_RELEASE = datetime(2015, 11, 9, tzinfo=UTC).timestamp()
@@ -58,7 +58,7 @@ def job(
         "stalled": not in_progress and _stalled(training, silences, stopped),
         "waited": seconds,
         "wait_shown": wait_shown(training, facts, accusations, stalls, seconds=seconds, stopped=stopped),
-        "collection_doubt": collected.doubt,
+        "collection_doubt": collected.doubt or _zone_doubt(training, silences, collected),
         "own_exceptions": _count(lives, "own_exception", True),
         "errors": _errors(records, lifetimes),
         "started": lifetimes["first_seen"].min(),
@@ -206,6 +206,14 @@ def _was_active(training: Sequence[Row], silences: pl.DataFrame, collected: Coll
     if any(collected.silence(*since) is not None for since in silences.select("since", "pause").iter_rows()):
         return False
     return _count(training, "phase", "training") == _count(training, "ended", "running") == len(training)
+
+
+def _zone_doubt(training: Sequence[Row], silences: pl.DataFrame, collected: CollectionTime) -> str | None:
+    """Return the doubt whether a worker that still ran had long been silent; None without one."""
+    running = {life["worker"] for life in training if life["ended"] == "running"}
+    rows = silences.select("worker", "since", "pause").iter_rows()
+    doubted = any(collected.is_in_a_zone(*since) for worker, *since in rows if worker in running)
+    return IN_A_ZONE if doubted else None
 
 
 def _errors(records: pl.DataFrame, lifetimes: pl.DataFrame) -> int:

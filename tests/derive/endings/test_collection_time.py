@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from analyzer.model.run import Tables
-from tests.derive.logs import Line, cluster_of, derived, server_started, step
+from analyzer.tables.collection_time import IN_A_ZONE
+from tests.derive.logs import Line, cluster_of, derived, says, server_started, step
 
 CLUSTER = {"worker:0": cluster_of("a:1", "b:1")}
 RUNNING = {"worker:0": "running", "worker:1": "running"}
@@ -27,8 +28,22 @@ def collected(began: float, lines: Sequence[Line], ended: float | None = None, *
 
 @pytest.mark.parametrize(
     ("after", "stalled", "in_progress"),
-    [(400.0, True, False), (200.0, False, True), (7200.0 + 20, False, True), (7200.0 + 400, True, False)],
-    ids=["long", "a pause may be so long", "two hours, as a time zone", "two hours and more"],
+    [
+        (400.0, True, False),
+        (200.0, False, True),
+        (7200.0 + 20, False, True),
+        (7200.0 + 400, True, False),
+        (900.0, True, False),
+        (13 * 3600.0, True, False),
+    ],
+    ids=[
+        "long",
+        "a pause may be so long",
+        "two hours, as a time zone",
+        "two hours and more",
+        "a quarter, as no zone in the west",
+        "farther than any zone in the west",
+    ],
 )
 def test_a_job_that_runs_hangs_only_if_it_was_silent_for_long(
     after: float, stalled: bool, in_progress: bool
@@ -36,6 +51,19 @@ def test_a_job_that_runs_hangs_only_if_it_was_silent_for_long(
     """What is silent for a whole number of quarters may have a clock in another time zone."""
     job = collected(T + 50 + after, TRAINING)["job"]
     assert job.select("stalled", "in_progress").row(0) == (stalled, in_progress)
+
+
+@pytest.mark.parametrize(
+    ("zone", "stalled", "doubt"), [("", False, IN_A_ZONE), ("Z", True, None), ("+00:00", True, None)]
+)
+def test_a_time_zone_explains_a_silence_only_if_the_logs_state_none(
+    zone: str, stalled: bool, doubt: str | None
+) -> None:
+    """The note tells that it may."""
+    lines = [*TRAINING, says(f"2026-11-21T02:00:51{zone} INFO waiting", T + 51)]
+    stamped = [Line({**line.record, "text": f"2026-11-21T02:00:00{zone} x"}, *line[1:]) for line in lines]
+    job = collected(T + 50 + 7200 + 20, stamped)["job"]
+    assert job.select("stalled", "collection_doubt").row(0) == (stalled, doubt)
 
 
 def test_one_that_has_ended_was_not_silent_until_then() -> None:
