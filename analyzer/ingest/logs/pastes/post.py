@@ -32,7 +32,9 @@ _LEAST_CODE = 3
 """Minimum number of lines that are taken for code."""
 _LONG_OPENING = 3
 """Minimum number of lines of prose with which a post begins whose author says neither `I` nor asks."""
-_QUOTATION = lazy_regex(r"\"[^\"]+\"|`[^`]+`|“[^”]+”|\b[A-Z]\w+(?:Error|Exception): .+")
+_QUOTATION = lazy_regex(
+    r"\"[^\"]+\"|`[^`]+`|“[^”]+”|\b[A-Z]\w+(?:Error|Exception): .+|\bwith (?:exit )?(?:code|status) \d{1,3}\b"
+)
 _MESSAGE_WORDS = 4
 """Minimum number of words of a message; fewer are a name that a sentence mentions."""
 _QUOTED = "\N{NULL}"
