@@ -134,11 +134,8 @@ def missing(diagnosis: Mapping[str, Any]) -> list[Answer]:
     if unread:
         more = f" and {plural(len(unread) - _MAX_LOGS, 'more log')}" if len(unread) > _MAX_LOGS else ""
         parts.append(f"{', '.join(unread[:_MAX_LOGS])}{more} cannot be read")
-    return (
-        [Answer("What is missing?", "; ".join(parts), _guessed_instead(diagnosis) if absent else "")]
-        if parts
-        else []
-    )
+    instead = _guessed_instead(diagnosis) if absent else ""
+    return [Answer("What is missing?", "; ".join(parts), instead)] if parts else []
 
 
 def _guessed_instead(diagnosis: Mapping[str, Any]) -> str:
