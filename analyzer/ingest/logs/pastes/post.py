@@ -5,6 +5,7 @@ earlier run, or nobody. Only in a post that shows no log a message counts that a
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import or_
 
@@ -28,6 +29,9 @@ _STATEMENT = lazy_regex(
     r"(?:import|from|def|class|return|raise|if|elif|for|while|with|except|assert|del)\b.*|(?:try|else|finally):"
     r"|[@)#\]}].*|[\w.]+(?:\[[^\]]*\])?(?:, ?\w+)* ?[-+*/]?= ?\S.*|[\w.]+\(.*"
 )
+_LABELLED = lazy_regex(r"\w[\w.-]{0,60} ?[>|] ?")
+"""Regex for the label with which a collector begins each line, as `worker-1> ` or `node2 | `."""
+_DIGITS = lazy_regex(r"\d+")
 _LEAST_CODE = 3
 """Minimum number of lines that are taken for code."""
 _LONG_OPENING = 3
@@ -62,6 +66,7 @@ def printed(lines: Sequence[str], fences: Sequence[bool], quoted: Sequence[bool]
         _form_of_code(line) if is_code else form(line, least)
         for line, is_code in zip(lines, verbatim, strict=True)
     ]
+    _mark_repeated(lines, forms)
     if not _is_post(lines, forms, inside):
         return list(lines)
     kept = list[bool]()
@@ -75,12 +80,23 @@ def printed(lines: Sequence[str], fences: Sequence[bool], quoted: Sequence[bool]
 
 
 def _is_log(lines: Sequence[str], verbatim: Sequence[bool]) -> bool:
-    """Return True if the first and the last line were printed, so that nobody speaks of the others."""
+    """Return True if a collector labels each line, or the first and the last line were printed."""
     numbers = [at for at, line in enumerate(lines) if line.strip()]
-    return not numbers or all(
+    if all(_LABELLED.match(lines[at]) for at in numbers):
+        return True
+    return all(
         not verbatim[at] and form(lines[at], SENTENCE_WORDS) is Form.PRINTED
         for at in (numbers[0], numbers[-1])
     )
+
+
+def _mark_repeated(lines: Sequence[str], forms: list[Form]) -> None:
+    """Take sentences that differ in numbers only for printed ones: people do not repeat themselves so."""
+    templates = [_DIGITS.sub("0", line.strip()) for line in lines]
+    often = Counter(_DIGITS.sub("0", line) for line in {line.strip() for line in lines})
+    for at, what in enumerate(forms):
+        if what is Form.SENTENCE and often[templates[at]] > 1:
+            forms[at] = Form.PRINTED
 
 
 def _form_of_code(line: str) -> Form:
@@ -112,7 +128,7 @@ def _is_post(lines: Sequence[str], forms: Sequence[Form], inside: Sequence[bool]
         or (Form.SPOKEN in own and own.count(Form.SPOKEN) + own.count(Form.TITLE) > 1)
         or sum(what in _PROSE for what in own[:opening]) >= _LONG_OPENING
         or any(what is Form.SPOKEN and is_speech(line) for line, what in zip(lines, forms, strict=True))
-        or _has_paragraph(lines, forms)
+        or (len(own) > 1 and _has_paragraph(lines, forms))
     )
 
 

@@ -41,6 +41,20 @@ def test_sentences_within_and_below_a_log_were_printed() -> None:
     assert unmarked(pasted) == ["", LOG, within, LOG, below, "", ""]
 
 
+@pytest.mark.parametrize(
+    "log",
+    [
+        [f"Process {number} of the job ended with status code 134." for number in range(3)],
+        ["The replica ran out of memory and was ended. To find out more about why, please check the logs."],
+        [f"worker-{number}> perdida de la epoca {number}: no esta en el catalogo" for number in (1, 2)],
+    ],
+    ids=["alike but for numbers", "one message", "labelled"],
+)
+def test_sentences_of_programs_alone_are_no_post(log: list[str]) -> None:
+    """In any language."""
+    assert unmarked(log) == log
+
+
 def test_what_a_colon_announces_was_printed() -> None:
     """Unless it is a paragraph, as below a template's `Description:`."""
     message = "The kernel appears to have died in the end"
