@@ -34,7 +34,7 @@ from analyzer.model.run import Tables
 from analyzer.model.schema import GAUGE
 from analyzer.tables.clock_alignment import CommonClock
 from analyzer.tables.collection_time import collection_time
-from analyzer.tables.kernel_times import Span
+from analyzer.tables.kernel_times import RunTimes
 from analyzer.tables.lazy_tables import LazyTables
 
 
@@ -69,7 +69,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
                 t["lifetimes"],
                 t["workers"],
                 training,
-                Span(sources, records, training),
+                RunTimes(sources, records, training),
                 facts,
             ),
             "accusations": lambda t: accusations(records, facts, t["lifetimes"], messages),

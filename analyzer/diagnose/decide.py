@@ -143,7 +143,7 @@ def _at_most(finding: Finding, cap: tuple[float, str]) -> Finding:
 
 
 def _workers_beyond_budget(tables: Tables) -> set[str | None]:
-    """Return the workers of the files that the budget left out; None for a file without a worker."""
+    """Return the workers whose files exceeded the budget and were not read; None is an unknown worker."""
     left_out = beyond_budget(tables)["source"].to_list()
     return set(tables["sources"].filter(pl.col("source").is_in(left_out))["worker"])
 

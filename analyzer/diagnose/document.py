@@ -25,7 +25,7 @@ from analyzer.model import contract
 from analyzer.model.findings import Finding, Outcome, Verdict
 from analyzer.model.run import Tables
 from analyzer.tables.grouping import grouped
-from analyzer.tables.kernel_times import Span
+from analyzer.tables.kernel_times import RunTimes
 
 UNSURE = 0.5
 """Confidence below which the document lists informative log lines and their possible causes."""
@@ -130,7 +130,7 @@ def _log_lines(
 def _of_its_time(tables: Tables) -> Tables:
     """Return the tables without the records of kernel logs that were not written while the run went on."""
     records = tables["records"]
-    apart = Span(tables["sources"], records, tables["scalars"]).apart_from_run(records, "text")
+    apart = RunTimes(tables["sources"], records, tables["scalars"]).apart_from_run(records, "text")
     return {**tables, "records": records.filter(~apart)} if apart.any() else tables
 
 

@@ -27,7 +27,7 @@ _MARKED = ("matches", "accusations")
 
 
 class Firing(NamedTuple):
-    """A rule that fires for some subjects.
+    """A rule that fires, the workers that it fires for, and the rows that made it fire.
 
     `truths` is subject → signal → whether it holds, `seen` subject → signal → worker → rows that satisfy it.
     """
@@ -183,7 +183,7 @@ def _with_accuser(row: Row) -> Row:
 
 
 def _step(step: Step, values: Values) -> Step:
-    """Return the step with its placeholders filled in; omits a command that has unknown values."""
+    """Return the step with its placeholders filled in, without its command if a value is unknown."""
     command = step.command if step.command and is_known(step.command, values) else None
     return Step(fill(step.text, values), command and fill(command, values))
 

@@ -38,7 +38,7 @@ _KEYS = (
 
 
 class NamedSource(NamedTuple):
-    """A source with worker and attempt according to its name; attempt 1 if the name has none."""
+    """A source with the worker and the attempt that its name states; the attempt is 1 if it states none."""
 
     name: str
     kind: str

@@ -226,7 +226,10 @@ def _spoken_in(logs: Sequence[str], stated: Statements, remote: RemoteTasks) -> 
 
 
 def _are_several(names: Sequence[str], stated: Statements, clusters: Sequence[Cluster]) -> bool:
-    """Return True if logs that share a number state different tasks, or else have different servers."""
+    """Return True if logs whose names have the same number are of several workers.
+
+    They state different tasks or, where none states its task, different servers.
+    """
     groups = _groups(names)
     tasks = {claim.worker for group in groups if (claim := claim_of(group, stated, clusters))}
     facts = ([fact for fact in stated_by(group, stated) if fact.key == "server_address"] for group in groups)

@@ -15,7 +15,7 @@ _UNDATED_SECONDS = 86_400.0
 """For how long steps without a time may go on; what a kernel log has later is as likely of another job."""
 
 
-class Span:
+class RunTimes:
     """When the workers' logs began and ended; kernel logs are not counted."""
 
     def __init__(self, sources: pl.DataFrame, records: pl.DataFrame, scalars: pl.DataFrame) -> None:

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from analyzer.tables.builders import frame
-from analyzer.tables.kernel_times import Span
+from analyzer.tables.kernel_times import RunTimes
 
 START, DAY = 1_795_000_000.0, 86_400.0
 SOURCES = [
@@ -23,7 +23,7 @@ def apart(killed_at: float, last_step_at: float | None) -> bool:
     """Whether a kill is of another time than a run that started at line 1 and made a step at line 80."""
     step = {"source": "worker-0.log", "line": 80, "tag": "step", "time": last_step_at, "worker": "worker:0"}
     record = {"source": "worker-0.log", "line": 1, "last_line": 1, "time": START + 2, "worker": "worker:0"}
-    span = Span(frame("sources", SOURCES), frame("records", [record]), frame("scalars", [step]))
+    span = RunTimes(frame("sources", SOURCES), frame("records", [record]), frame("scalars", [step]))
     killed = {"source": "node1/dmesg.txt", "time": killed_at, "excerpt": "Out of memory: Killed process 44"}
     return bool(span.apart_from_end(pl.DataFrame([killed]), "excerpt").item())
 

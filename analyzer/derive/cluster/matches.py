@@ -7,7 +7,7 @@ import polars as pl
 
 from analyzer.derive.training.ordering import printed_after_end
 from analyzer.model.task_names import is_kernel_log
-from analyzer.tables.kernel_times import Span
+from analyzer.tables.kernel_times import RunTimes
 
 _PROCESS = re.compile(r"\bpid[= ](\d+)|\bKill(?:ed)? process (\d+)|\[(\d+)\]: segfault at ")
 """Regex for a process that a line of a kernel log is about."""
@@ -18,7 +18,7 @@ def matches(
     lifetimes: pl.DataFrame,
     workers: pl.DataFrame,
     scalars: pl.DataFrame,
-    span: Span,
+    run_times: RunTimes,
     facts: pl.DataFrame,
 ) -> pl.DataFrame:
     """Return the lines with their worker's TensorFlow version, and with what makes them weaker evidence.
@@ -38,7 +38,7 @@ def matches(
         printed_after_end(found, lifetimes).alias("after_end"),
         (pl.col("last") > pl.col("line")).fill_null(value=False).alias("overcome"),
         _before_start(found, facts),
-        span.apart_from_end(found, "excerpt").alias("of_another_time"),
+        run_times.apart_from_end(found, "excerpt").alias("of_another_time"),
         pl.Series("tensorflow", stated, dtype=pl.String()),
     )
     begun = (pl.col("first") < pl.col("line")).fill_null(value=False)

@@ -37,7 +37,7 @@ def misfiled(
     met: AbstractSet[str],
     stepped: AbstractSet[str],
     sizes: Mapping[str, str],
-    servers: Mapping[str, str] | None = None,
+    servers: Mapping[str, str],
 ) -> dict[str, dict[str, Any]]:
     """Return worker → the columns `doubted` (what is in doubt) and `doubt` (why), for doubtful logs.
 
@@ -52,7 +52,7 @@ def misfiled(
         *_one_too_many(rows, sizes),
         *_second_logs(logs),
         *_of_other_names(rows, devices),
-        *_copies(logs, servers or {}),
+        *_copies(logs, servers),
     ]
     return {worker: {"doubted": kind, "doubt": why} for worker, kind, why in found}
 
@@ -102,9 +102,9 @@ def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[s
 
 
 def _one_too_many(rows: Sequence[Row], sizes: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield (worker, JOB, reason) for logs that nothing but their order gives to a worker.
+    """Yield (worker, JOB, reason) for logs beyond the number of workers that the other logs state.
 
-    The others must be of as many workers as they state.
+    Only workers that were assigned by the order of the files are doubted.
     """
     taking_part = [row for row in rows if row["role"] != "evaluator"]
     ordered = {

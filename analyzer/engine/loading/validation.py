@@ -138,7 +138,10 @@ def _check_signal(document: Document, rule: Rule, signal: Signal) -> None:
 
 
 def _check_order(document: Document, path: Path, names: Sequence[str], signal: Signal) -> None:
-    """Add faults for wrong use of `after`, `before` or `within`; signals they name must be declared above."""
+    """Add a fault for each wrong use of `after`, `before` or `within`.
+
+    They may name only signals that the file declares further up.
+    """
     if signal.after and signal.before:
         document.fault((*path, "before"), "a signal lies behind another one or before it, not both")
     if any(limit is not None for limit in signal.within) and not (signal.after or signal.before):

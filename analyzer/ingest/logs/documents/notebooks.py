@@ -14,9 +14,10 @@ _REMOTE = re.compile(
 
 
 def read(text: str) -> Sequence[TextLine]:
-    """Return the lines of all outputs; where several cells asked for a worker's log, one stream a cell.
+    """Return the lines that the cells printed.
 
-    What a cell ran, or the heading above it, names the worker.
+    If several cells fetched a worker's log each, as by `kubectl logs`, the output of each is a stream of its
+    own. The cell's command, or the heading above it, names the worker.
 
     Raises:
         BrokenError: the text breaks off.

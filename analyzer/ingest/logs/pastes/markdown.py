@@ -73,9 +73,9 @@ def fenced(lines: Sequence[str]) -> Sequence[str]:
 
 
 def style_of_paste(lines: Sequence[str]) -> Style | None:
-    """Return the collector style of the blocks of code in a paste, or else that of all its lines.
+    """Return the style of the collector that wrote a paste; None if no style fits.
 
-    Headings that name the workers stand outside of the blocks.
+    The blocks of code are tried first. Headings that name workers stand outside of them, so all lines follow.
     """
     code = fenced(lines)
     style = detect_style(code)
