@@ -36,7 +36,7 @@ class LineTemplate(NamedTuple):
 
     @property
     def literal(self) -> str | None:
-        """Return the text to search for: the longest part without numbers; None if it is under 4 characters."""
+        """Return the text to search for, the longest part without numbers; None if under 4 characters."""
         words = sorted((part.strip(_PUNCTUATION) for part in self.parts), key=len, reverse=True)
         return next((each for each in words if len(each) >= 4 and each in self.line), None)
 
