@@ -108,7 +108,7 @@ def test_a_reader_that_has_gone_does_not_change_the_verdict(options: list[str], 
 
 def test_a_reader_that_goes_early_cuts_other_commands_off() -> None:
     """What was not said was not proved: it is no success."""
-    command = started("analyzer.cli.rules", "test", PYTHONUNBUFFERED="1")
+    command = started("analyzer.cli.rules", "test", "--verbose", PYTHONUNBUFFERED="1")
     assert command.stdout
     assert command.stderr
     command.stdout.close()
