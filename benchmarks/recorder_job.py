@@ -74,7 +74,7 @@ def keras_fit() -> Job:
         return noted.times
 
     compiled = type(tf.function(lambda: None))
-    return steps, [(compiled, "__call__"), (tf.keras.callbacks.CallbackList, "on_train_batch_end")]
+    return steps, [(compiled, "__call__"), (tf.keras.callbacks.CallbackList, "on_train_begin")]
 
 
 def seconds(steps: Callable[[int], list[float]]) -> float:

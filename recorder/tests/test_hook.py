@@ -154,6 +154,39 @@ else:
 """
 
 
+FITS = """
+import sys
+import numpy as np, tensorflow as tf
+rows = np.ones((160, 4), "float32")
+data = tf.data.Dataset.from_tensor_slices((rows, rows.sum(1, keepdims=True))).batch(8).repeat()
+doubled = tf.function(lambda value: 2 * value)
+class Own(tf.keras.callbacks.Callback):
+    def on_train_batch_begin(self, batch, logs=None):
+        if batch % 3:
+            doubled(tf.constant(1.0))
+def fit(steps, callbacks=(), **options):
+    model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse", **options)
+    model.fit(data, epochs=3, steps_per_epoch=steps, verbose=0, validation_data=data, validation_steps=2, callbacks=callbacks)
+fit(10)
+fit(7, run_eagerly=True)
+fit(1)
+fit(10, [Own()])
+fit(4, [Own()], run_eagerly=True)
+fit(8, steps_per_execution=2)
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("options", [[], ["--check-finite"]], ids=" ".join)
+def test_batches_of_any_fit_are_counted_once(recorder: Recorder, options: list[str]) -> None:
+    """Compiled or not, of several models, with functions of the user and evaluations in between."""
+    recorder.run(sys.executable, "-c", FITS, options=options)
+    recording = recorder.recording()
+    assert recording.events("recorder_failed") == []
+    assert recording.last("finished")["steps"] == 3 * (10 + 7 + 1 + 10 + 4 + 8 // 2)
+
+
 def checked_for_finite_values(recorder: Recorder, loop: str, kind: str) -> Recording:
     """Recording of `NOT_FINITE`, in which no part of the recorder failed."""
     recorder.run(sys.executable, "-c", NOT_FINITE, loop, kind, options=["--check-finite"])

@@ -64,17 +64,13 @@ def _limit(name: str) -> int | None:
 
 
 def disks(directory: str) -> list[dict[str, Any]]:
-    """Return size and free space of the file systems of the recording, /tmp, /dev/shm and this directory.
-
-    File systems that are mounted below the current directory are included.
-    """
-    rows = [line.split() for line in proc.text_of("/proc/self/mounts").splitlines()]
-    below = [row[1] for row in rows if len(row) > 1 and row[1].startswith(os.path.join(os.getcwd(), ""))]
+    """Return sizes of the file systems of the recording, /tmp, /dev/shm, this directory and those below."""
+    below = [row[1] for row in _mounts() if row[1].startswith(os.path.join(os.getcwd(), ""))]
     return list(_disks([os.getcwd(), directory, "/tmp", "/dev/shm", *below]))  # noqa: S108 - only measured
 
 
 def _disks(paths: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield mount, size and free space of each distinct file system of the paths."""
+    """Yield mount and sizes of each distinct file system."""
     seen: set[int] = set()
     for path in paths:
         with contextlib.suppress(OSError):
@@ -87,13 +83,17 @@ def _disks(paths: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _mount(path: str) -> dict[str, str]:
-    """Return type and source of a path's file system, that of the longest matching mount point."""
-    rows = [line.split() for line in proc.text_of("/proc/self/mounts").splitlines()]
-    above = [row for row in rows if len(row) > 2 and f"{path}/".startswith(row[1].rstrip("/") + "/")]
+    """Return type and source of a path's file system, by the longest mount point above it."""
+    above = [row for row in _mounts() if f"{path}/".startswith(row[1].rstrip("/") + "/")]
     if not above:
         return {"type": "unknown"}
     source, _, kind = max(above, key=lambda row: len(row[1]))[:3]
     return {"type": kind, "source": masked(source)}
+
+
+def _mounts() -> list[list[str]]:
+    rows = [line.split() for line in proc.text_of("/proc/self/mounts").splitlines()]
+    return [row for row in rows if len(row) > 2]
 
 
 def _machine() -> dict[str, Any]:

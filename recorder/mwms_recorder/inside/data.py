@@ -53,10 +53,12 @@ class _Inputs:
         if not isinstance(dataset, self.tf.data.Dataset):
             return {}
         options = dataset.options()
-        policy = options.experimental_distribute.auto_shard_policy
-        deterministic = getattr(options, "deterministic", None)
-        known = {"auto_shard_policy": policy.name, "deterministic": deterministic}
-        return {**known, "element": str(dataset.element_spec)[:500], **self._pipeline(dataset)}
+        return {
+            "auto_shard_policy": options.experimental_distribute.auto_shard_policy.name,
+            "deterministic": getattr(options, "deterministic", None),
+            "element": str(dataset.element_spec)[:500],
+            **self._pipeline(dataset),
+        }
 
     def _pipeline(self, dataset: Any) -> dict[str, Any]:
         with self.hook.guarded("pipeline"):
@@ -152,9 +154,7 @@ def _shuffles_without_seed(graph: Any) -> Iterator[bool]:
 
 def _number(tensor: Any) -> int:
     """Return the integer that a scalar tensor holds; 0 for anything else."""
-    if tensor is None:
-        return 0
-    values = [*tensor.int64_val, *tensor.int_val]
+    values = [*tensor.int64_val, *tensor.int_val] if tensor else [0]
     return values[0] if values else int.from_bytes(tensor.tensor_content, "little")
 
 
@@ -181,9 +181,7 @@ def _normalized(tf: Any, node: Any) -> bytes:
     if node.op == "Const" and node.attr["dtype"].type in (tf.resource, tf.variant):
         node.attr.pop("value")
     for value in node.attr.values():
-        for function in (
-            (value.func, *value.list.func) if value.WhichOneof("value") in ("func", "list") else ()
-        ):
+        for function in (value.func, *value.list.func):
             if function.name:
                 function.name = _NUMBER.sub("", function.name)
     normalized: bytes = node.SerializeToString(deterministic=True)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Sequence
 
-from mwms_recorder.inside.ticks import BatchEnd
-from mwms_recorder.inside.watch import Watched, replace
+from mwms_recorder.inside.watch import watch
 
 if TYPE_CHECKING:
     from mwms_recorder.inside.hook import Hook
@@ -33,13 +32,11 @@ class OwnLoss:
         """Keep TensorFlow."""
         self.tf = tf
 
-    def install_keras(self, keras: Any) -> None:
+    def install_keras(self, callbacks: type) -> None:
         """Watch the begin of epochs and the end of batches."""
         if not self.over:
-            replace(keras.callbacks.CallbackList, "on_epoch_begin", lambda each: Watched(each, self._begin))
-            replace(
-                keras.callbacks.CallbackList, "on_train_batch_end", lambda each: CheckedBatchEnd(each, self)
-            )
+            watch(callbacks, "on_epoch_begin", self._begin)
+            watch(callbacks, "on_train_batch_end", self.look)
 
     def _begin(self, _callbacks: Any) -> None:
         self.epoch, self.batch, self.sums = self.epoch + 1, 0, None
@@ -72,21 +69,6 @@ class OwnLoss:
     def _note(self, value: str) -> None:
         self.over = True
         self.hook.note("own_loss", epoch=self.epoch, batch=self.batch, step=self.step, value=value)
-
-
-class CheckedBatchEnd(BatchEnd):
-    """Also reads this worker's loss at the end of each batch."""
-
-    __slots__ = ("loss",)
-
-    def __init__(self, original: Any, loss: OwnLoss) -> None:
-        super().__init__(original, loss.hook)
-        self.loss = loss
-
-    def __get__(self, callbacks: Any, owner: type | None = None) -> Any:
-        if callbacks is not None:
-            self.loss.look(callbacks)
-        return super().__get__(callbacks, owner)
 
 
 def _variable(tf: Any, variable: Any) -> Any:

@@ -17,7 +17,7 @@ from mwms_recorder import progress
 from mwms_recorder.inside import data, endings, strategies
 from mwms_recorder.inside.finite import OwnLoss
 from mwms_recorder.inside.ticks import BatchEnd, Functions, Ticker
-from mwms_recorder.inside.watch import replace, watch, wrap
+from mwms_recorder.inside.watch import watch, wrap
 from mwms_recorder.inside.weights import Weights
 from mwms_recorder.journal import Journal, masked_command
 from mwms_recorder.settings import Settings
@@ -65,8 +65,9 @@ class Hook:
 
     def _install_keras(self, keras: Any) -> None:
         """Watch the public functions of Keras 2 or 3 for batches, saves and seeds."""
-        self.own_loss.install_keras(keras)
-        replace(keras.callbacks.CallbackList, "on_train_batch_end", lambda method: BatchEnd(method, self))
+        callbacks = keras.callbacks.CallbackList
+        self.own_loss.install_keras(callbacks)
+        watch(callbacks, "on_train_begin", BatchEnd(callbacks, self).begin)
         for name in ("save", "save_weights"):
             watch(keras.Model, name, strategies.saving(self, f"Model.{name}"))
         wrap(keras.utils, "set_random_seed", strategies.noting(self, "keras.utils.set_random_seed"))

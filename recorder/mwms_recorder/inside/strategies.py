@@ -78,11 +78,8 @@ def _options(hook: Hook, name: str) -> Begin:
 
 
 def _plain(value: Any) -> Any:
-    return (
-        value
-        if value is None or isinstance(value, (bool, int, float, str))
-        else getattr(value, "name", str(value))
-    )
+    plain = value is None or isinstance(value, (bool, int, float, str))
+    return value if plain else getattr(value, "name", str(value))
 
 
 def saving(hook: Hook, function: str) -> Begin:

@@ -145,10 +145,8 @@ class Functions:
 
     def __init__(self, hook: Hook) -> None:
         self.hook = hook
-        self.last = 0
-        """`id` of the function that was called last."""
-        self.current = Counter("", FUNCTION)
-        """Its counter."""
+        self.last, self.current = 0, Counter("", FUNCTION)
+        """`id` and counter of the function that was called last."""
         self.counters: dict[int, Counter] = {}
         self.original: Any = None
 
@@ -181,23 +179,46 @@ class Functions:
             self.counters[self.last] = self.current
         return True
 
+    def count_for(self, counter: Counter) -> None:
+        """Count the calls of the function that was called last by this counter from now on."""
+        self.counters[self.last] = self.current = counter
+
 
 def name_of(function: Any) -> str:
     """Return the name of the Python function of a `tf.function`."""
     return str(getattr(getattr(function, "python_function", function), "__name__", "function"))
 
 
+FIT_FUNCTIONS = {"train_function", "one_step_on_iterator", "multi_step_on_iterator"}
+"""Names of the function that computes a batch of `fit`, in Keras 2 and 3."""
+
+
 class BatchEnd:
-    """Descriptor that counts the training batches of Keras, by look-ups of a method that ends each."""
+    """Descriptor that counts the batches of `fit` by look-ups of the method that ends each.
 
-    __slots__ = ("counter", "original")
+    Once a `tf.function` is seen to be called once a batch, its calls are counted instead.
+    """
 
-    def __init__(self, original: Any, hook: Hook) -> None:
-        self.original = original
+    def __init__(self, owner: Any, hook: Hook) -> None:
+        self.owner, self.original, self.functions = owner, vars(owner)["on_train_batch_end"], hook.functions
         self.counter = hook.ticker.counter("keras_batch", KERAS_BATCH)
 
+    def begin(self, _callbacks: Any) -> None:
+        """Replace the method, as `fit` begins."""
+        self.seen, self.last = self.counter.calls, (self.counter, 0)
+        self.owner.on_train_batch_end = self
+
     def __get__(self, callbacks: Any, owner: type | None = None) -> Any:
-        if callbacks is None:
-            return self.original
-        self.counter.calls += 1
-        return MethodType(self.original, callbacks)
+        if callbacks is not None and self.counted():
+            self.owner.on_train_batch_end = self.original
+        return self.original.__get__(callbacks, owner)
+
+    def counted(self) -> bool:
+        """Return True if the calls of a `tf.function` counted this batch; else count it."""
+        function, counted = self.functions.current, self.counter.calls > self.seen
+        if not counted:
+            if function.name in FIT_FUNCTIONS and self.last == (function, function.calls - 1):
+                self.functions.count_for(self.counter)
+            self.counter.calls += 1
+        self.seen, self.last = self.counter.calls, (function, function.calls)
+        return counted

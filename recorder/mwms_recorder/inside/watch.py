@@ -44,16 +44,11 @@ class Watched:
 
 
 def watch(owner: Any, name: str, begin: Begin) -> None:
-    """Replace a method in its class by `Watched`; does nothing for missing methods and C classes."""
-    replace(owner, name, lambda original: Watched(original, begin))
-
-
-def replace(owner: Any, name: str, descriptor: Callable[[Any], object]) -> None:
-    """Replace a method in its class by a descriptor; does nothing if it has one already, or for C classes."""
+    """Replace a method in its class by `Watched`; does nothing if it has one already, or for C classes."""
     original = vars(owner).get(name)
     if callable(original):
         with contextlib.suppress(TypeError):
-            setattr(owner, name, descriptor(original))
+            setattr(owner, name, Watched(original, begin))
 
 
 def wrap(owner: Any, name: str, note: Callable[..., Any]) -> None:
