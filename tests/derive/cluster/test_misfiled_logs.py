@@ -31,10 +31,10 @@ def doubted(logs: list[dict[str, Any]], **columns: Any) -> dict[str, str]:
         }
         for each in logs
     ]
-    given = ("devices", "met", "stepped", "sizes", "servers")
-    devices, met, stepped, sizes, servers = (columns.pop(key, {}) for key in given)
+    given = ("devices", "met", "stepped", "sizes", "content")
+    devices, met, stepped, sizes, content = (columns.pop(key, {}) for key in given)
     rows[-1] |= columns
-    found = misfiled(pl.DataFrame(logs), rows, devices, {*met}, {*stepped}, sizes, servers)
+    found = misfiled(pl.DataFrame(logs), rows, devices, {*met}, {*stepped}, sizes, content.get)
     return {worker: row["doubted"] for worker, row in found.items()}
 
 
@@ -114,8 +114,8 @@ def test_a_second_log_of_a_worker_that_is_of_another_time(
     assert doubted([second, *peers]) == doubt
 
 
-def test_logs_of_two_servers_are_no_copies() -> None:
-    """Two workers that print the same at the same times are as long."""
+def test_logs_of_which_other_things_are_read_are_no_copies() -> None:
+    """Two workers that print the same losses at the same times are as long; their tasks or servers differ."""
     logs = [log("worker:0", 10.25, 20.5), log("worker:1", 10.25, 20.5)]
     assert {*doubted(logs).values()} == {"copy"}
-    assert doubted(logs, servers={"worker:0": "10.1.0.1:2222", "worker:1": "10.1.0.2:2222"}) == {}
+    assert doubted(logs, content={"worker:0.log": "10.1.0.1:2222", "worker:1.log": "10.1.0.2:2222"}) == {}
