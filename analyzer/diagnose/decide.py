@@ -246,7 +246,7 @@ def _limit(confidence: float, inferred: pl.DataFrame, against: Sequence[str]) ->
         exited
     )
     reasons += [f"“{each.rstrip('.')}” speaks against it" for each in against[:1]]
-    return f"Confidence {confidence:.2f} and not more: {'; '.join(reasons)}." if reasons else ""
+    return f"The confidence is only {confidence:.2f}: {'; '.join(reasons)}." if reasons else ""
 
 
 def _refuting(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -44,7 +44,7 @@ def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
         one = "suspect" if len(diagnosis["workers"]) > 1 else "only worker seen:"
         title = "one of" if len(suspects) > 1 else one
         named = names(suspects) + _guess(diagnosis, suspects)
-        return (title if diagnosis["verdict"] != "inconclusive" else "not cleared", named)
+        return (title if diagnosis["verdict"] != "inconclusive" else "not ruled out:", named)
     return ("", "")
 
 
