@@ -21,7 +21,7 @@ _FINISHED = 0.95
 """Confidence of a healthy verdict if the files show how every training worker ended."""
 _INFERRED = 0.75
 """Confidence of a healthy verdict if the end of a training worker is inferred."""
-_LOCAL = "MirroredStrategy"
+_LOCAL_DEVICES = r"Using MirroredStrategy with devices \([^()]*/job:localhost/"
 _SIGTERM = 15
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
 _CAP_GUESSED = 0.85
@@ -109,10 +109,14 @@ def capped(
 
 
 def _is_one_process(tables: Tables) -> bool:
-    """Return True if the job is one process, as with `MirroredStrategy`: then it is no guess which failed."""
+    """Return True if the job is one process by TensorFlow's own line: then it is no guess which failed.
+
+    `MirroredStrategy` names the devices that it uses; those of a process without a cluster are local ones.
+    """
+    facts = tables["facts"]
     keys = ("cluster_spec", "server_address", "num_workers", "several_workers")
-    of_cluster = tables["facts"]["key"].is_in(keys).any()
-    return tables["workers"].height == 1 and tables["job"]["strategy"].item() == _LOCAL and not of_cluster
+    local = facts.filter(pl.col("excerpt").str.contains(_LOCAL_DEVICES), key="strategy").height > 0
+    return tables["workers"].height == 1 and local and not facts["key"].is_in(keys).any()
 
 
 def _caps(tables: Tables) -> Iterator[tuple[float, str]]:

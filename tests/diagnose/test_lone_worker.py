@@ -39,6 +39,12 @@ def test_the_only_log_may_be_of_a_job_with_others(make_run: MakeRun) -> None:
     assert "guessed" not in text
 
 
+def test_a_person_who_names_the_strategy_tells_nothing(make_run: MakeRun) -> None:
+    """Processes that a scheduler starts side by side may use it, too."""
+    document = analyze([make_run({"train.log": f"MirroredStrategy is slow under srun\n{RAISED}"})]).document
+    assert (document["culprits"], document["suspects"]) == ([], ["worker:0"])
+
+
 def test_a_worker_of_a_cluster_is_no_lone_process(make_run: MakeRun) -> None:
     """It names its peer, of which there is no log."""
     document = analyze([make_run({"train.log": MIRRORED + CLUSTER + RAISED})]).document

@@ -131,5 +131,5 @@ def test_a_recording_more_than_a_day_from_the_logs_is_doubted(days: float, doubt
     recorded = log("worker:1", began, began + 9) | {"kind": "recording", "source": "worker-1/recording.jsonl"}
     rows = [{"worker": each["worker"], "role": "worker", "logged": True, "shares_claim": False,
              "known_by": SERVICE, "guessed": None} for each in logs]  # fmt: skip
-    found = misfiled(pl.DataFrame([*logs, recorded]), rows, {}, set(), set(), {}, {}.get)
+    found = misfiled(pl.DataFrame([*logs, recorded]), rows, {}, set(), set(), {}, len)
     assert {worker: row["doubted"] for worker, row in found.items()} == doubt
