@@ -145,7 +145,7 @@ def _guessed_instead(diagnosis: Mapping[str, Any]) -> str:
     if len(guessed) != 1:
         return ""
     (worker,) = guessed
-    return f"that {one_line(worker['sources'][0], 60)} is {worker['id']} is guessed {worker['guessed']}"
+    return f"{one_line(worker['sources'][0], 60)} is taken for {worker['id']}, guessed {worker['guessed']}"
 
 
 def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
