@@ -133,15 +133,21 @@ def _summary_line(night: TriageResult, settle: str) -> str:
     waited = f"call again {settle} after the last write, or with --settle 0s to take them now"
     more = [f"{night.waiting} still being written ({waited})"] * (night.waiting > 0)
     more += [f"{night.left} left for the next time"] * (night.left > 0)
-    return ", ".join([line, *more]) + "\n" + _filed_line(night.filed)
+    return ", ".join([line, *more]) + "\n" + _filed_line(night.filed, night.undated)
 
 
-def _filed_line(nights: Sequence[str]) -> str:
-    """Return the line that names the earlier `nights` under which runs are filed; empty without any."""
+def _filed_line(nights: Sequence[str], undated: int) -> str:
+    """Return the line that names the earlier `nights` under which runs are filed; empty without any.
+
+    `undated` of these runs state no time.
+    """
     if not nights:
         return ""
     more = f" and {len(nights) - _MAX_NIGHTS} more" if len(nights) > _MAX_NIGHTS else ""
-    return f"Runs that ended earlier are filed under their dates: {', '.join(nights[:_MAX_NIGHTS])}{more}\n"
+    line = f"Runs that ended earlier are filed under their dates: {', '.join(nights[:_MAX_NIGHTS])}{more}\n"
+    from analyzer.triage.publish.phrasing import without_time
+
+    return line + (f"{without_time(undated)}\n" if undated else "")
 
 
 def _status(night: TriageResult, fail_on: str) -> int:

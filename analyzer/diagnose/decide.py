@@ -21,6 +21,7 @@ _FINISHED = 0.95
 """Confidence of a healthy verdict if the files show how every training worker ended."""
 _INFERRED = 0.75
 """Confidence of a healthy verdict if the end of a training worker is inferred."""
+_LOCAL_DEVICES = r"Using MirroredStrategy with devices \([^()]*/job:localhost/"
 _SIGTERM = 15
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
 _CAP_GUESSED = 0.85
@@ -82,10 +83,11 @@ def capped(
 
     Doubtful are a guessed culprit, a culprit's log that may be another's, TensorFlow before 2.4, files that
     the budget left out, and logs that cannot be read. The chosen cause stays. A culprit becomes a suspect if
-    its log was left out or may be another's, or if it is guessed from the only log.
+    its log was left out or may be another's, or if it is guessed from the only log of what may be several.
     """
     workers, caps, unread = tables["workers"], list(_caps(tables)), _workers_beyond_budget(tables)
-    guessed = set(workers.filter(pl.col("guessed").is_not_null())["worker"])
+    of_several = not _is_one_process(tables)
+    guessed = set(workers.filter(pl.col("guessed").is_not_null() & of_several)["worker"])
     misfiled = dict(workers.filter(pl.col("doubted").is_not_null()).select("worker", "doubt").iter_rows())
     doubtful = misfiled.keys() | (unread | guessed if workers["seen"].sum() == 1 else unread)
 
@@ -104,6 +106,17 @@ def capped(
         confidence=chosen.confidence if chosen else confidence,
         rejected=tuple((cap(each), against) for each, against in decision.rejected),
     )
+
+
+def _is_one_process(tables: Tables) -> bool:
+    """Return True if the job is one process by TensorFlow's own line: then it is no guess which failed.
+
+    `MirroredStrategy` names the devices that it uses; those of a process without a cluster are local ones.
+    """
+    facts = tables["facts"]
+    keys = ("cluster_spec", "server_address", "num_workers", "several_workers")
+    local = facts.filter(pl.col("excerpt").str.contains(_LOCAL_DEVICES), key="strategy").height > 0
+    return tables["workers"].height == 1 and local and not facts["key"].is_in(keys).any()
 
 
 def _caps(tables: Tables) -> Iterator[tuple[float, str]]:
@@ -237,7 +250,7 @@ def _limit(confidence: float, inferred: pl.DataFrame, against: Sequence[str]) ->
         exited
     )
     reasons += [f"“{each.rstrip('.')}” speaks against it" for each in against[:1]]
-    return f"Confidence {confidence:.2f} and not more: {'; '.join(reasons)}." if reasons else ""
+    return f"The confidence is only {confidence:.2f}: {'; '.join(reasons)}." if reasons else ""
 
 
 def _refuting(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import in_order, listed
+from analyzer.tables.collection_time import IN_A_ZONE
 
 _STEPPED = ("training", "finished")
 _UNCLEAR_ENDS = ("vanished", "stopped", "unknown")
@@ -36,12 +37,29 @@ def summary(decision: Decision, tables: Tables) -> str:
     if decision.verdict is Verdict.FAILED:
         return "The job failed, and no rule explains it."
     if job["in_progress"]:
-        return "No end and no stall is recorded: the job still ran, or was killed as a whole."
+        return _in_progress(tables)
     if ran := pods_that_ran(tables):
         whose = f"the pod of {ran[0]}" if len(ran) == 1 else "the pods of all training workers"
         return f"No end is recorded: {whose} still ran when listed."
     or_not = "; it may still be running" if _may_still_run(tables) else ""
     return f"The collected files do not show how the job ended{or_not}."
+
+
+def _in_progress(tables: Tables) -> str:
+    """Return that the job ran when its files were collected, and what is known of its last minutes."""
+    lives, doubt = tables["lifetimes"].filter("trains"), tables["job"]["collection_doubt"].item()
+    if not _all_run(lives):
+        return "No end and no stall is recorded: the job still ran, or was killed as a whole."
+    if doubt == IN_A_ZONE:
+        return (
+            "The job still ran when its files were collected; it hung, or its logs are in another time zone."
+        )
+    return "The job still ran when its files were collected, and its workers had just made steps."
+
+
+def _all_run(lives: pl.DataFrame) -> bool:
+    """Return True if a file states of each of the workers that it was running."""
+    return bool(((lives["ended"] == "running") & lives["sure"]).all())
 
 
 def _may_still_run(tables: Tables) -> bool:
@@ -162,7 +180,9 @@ def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
     late = tables["barriers"].filter(~pl.col("arrived") & (pl.col("barrier") != "end"))["worker"].to_list()
     first = tables["silences"].filter("first")["worker"].to_list()
     stalled = [worker for worker in running if worker in {*late, *first}] or running
-    if stalled:
+    if tables["job"]["in_progress"].item() and _all_run(tables["lifetimes"].filter("trains")):
+        yield wording()["steps"]["again"]
+    elif stalled:
         where = ", ".join(stalled[:4]) + (" and others" if len(stalled) > 4 else "")
         look = wording()["steps"]["look"]
         yield {**look, "text": look["text"].format(worker=where)}
@@ -179,6 +199,8 @@ def _to_collect(tables: Tables, deciding: str | None) -> Iterator[Mapping[str, s
         return
     if pods_that_ran(tables):
         yield steps["pods_ran"]
+        return
+    if tables["job"]["in_progress"].item() and _all_run(tables["lifetimes"].filter("trains")):
         return
     if _may_still_run(tables):
         yield steps["still_running"]

@@ -21,6 +21,9 @@ _PLACEHOLDER = re.compile(rf"\{{(?P<names>{_NAME}(?:\.{_NAME})?(?:\|{_NAME}\.{_N
 _BY_NUMBER = re.compile(r"\{(?P<one>[a-z']*)\|(?P<many>[a-z']*)\}")
 _CHOICE = re.compile(r"\{[\w'. ]+\|[\w'. |]*\}")
 """Regex of text in braces that is meant as one of these two."""
+_METRIC = re.compile(r"\.(?:\w*value|printed|jump_from|jump_to)$")
+"""Regex for columns with the value of a metric as a log or an event file states it."""
+_LARGE, _HUGE = 999.5, 1e9
 _INTERNAL = re.compile(
     r"\s*\[\[(?:(?:\{\{)?(?:function_)?node [^\]]*|[A-Za-z_][\w/.:-]*)\]\]"
     r"|\{\{(?:function_)?node [^{}]*\}\}\s*|\s*\[Op:\w+\](?: name:(?: \S+)?)?|^Graph execution error:\s*"
@@ -44,7 +47,7 @@ def fill(text: str, values: Values) -> str:
     """Return the text with its placeholders filled in; values that are not known become `unknown`."""
     subjects = values.get("subjects")
     several = isinstance(subjects, Mapping) and subjects["count"] != 1
-    return substituted(numbered(text, several=several), lambda names: _as_text(_first_known(names, values)))
+    return substituted(numbered(text, several=several), lambda names: _word(names, values))
 
 
 def headline(text: str, values: Values) -> str:
@@ -84,6 +87,23 @@ def _first_known(names: Sequence[str], values: Values) -> object:
     return next((value for name in names if (value := _value_of(name, values)) is not None), None)
 
 
+def _word(names: Sequence[str], values: Values) -> str:
+    """Return the text of the first known value of the placeholder's alternatives."""
+    known = next((name for name in names if _value_of(name, values) is not None), names[0])
+    value = _value_of(known, values)
+    return _rounded(value, known) if isinstance(value, float) else _as_text(value)
+
+
+def _rounded(value: float, name: str) -> str:
+    """Return a number with three significant digits, without exponent up to a billion.
+
+    The value of a metric keeps four: two losses that differ must not look equal.
+    """
+    if _METRIC.search(name):
+        return f"{value:.4g}"
+    return f"{value:,.0f}" if _LARGE <= abs(value) < _HUGE else f"{value:.3g}"
+
+
 def _value_of(name: str, values: Values) -> object:
     first, _, column = name.partition(".")
     value: object = values.get(first, "unknown")
@@ -120,8 +140,6 @@ def unfilled(text: str) -> Iterator[str]:
 def _as_text(value: object) -> str:
     if value is None or isinstance(value, Mapping):
         return "unknown"
-    if isinstance(value, float):
-        return f"{value:.4g}"
     text = " ".join(_INTERNAL.sub("", str(value)).split())
     if len(text) <= LONGEST_VALUE:
         return text

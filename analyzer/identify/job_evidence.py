@@ -10,7 +10,7 @@ import polars as pl
 from analyzer.identify.claims import task_addresses
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import GUESSES, attempt_of, is_previous, is_task, split_task
+from analyzer.model.task_names import GUESSES, attempts_in, is_previous, is_task, split_task
 from analyzer.tables.clock_alignment import in_other_zone
 
 ADDRESSES = ("server_address", "cluster_spec")
@@ -133,8 +133,8 @@ def _add_statement(found: JobEvidence, row: Mapping[str, Any]) -> None:
 
 def _attempt(row: Mapping[str, Any]) -> str:
     source = row["source"]
-    named = "previous" if is_previous(source) else attempt_of(source)
-    return str(row["attempt"]) if named is None else f"named {named}"
+    named = ["previous"] if is_previous(source) else attempts_in(source)
+    return f"named {' '.join(named)}" if named else str(row["attempt"])
 
 
 def are_separate(one: JobEvidence, other: JobEvidence) -> bool:

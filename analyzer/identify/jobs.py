@@ -1,8 +1,7 @@
 """Rejects a directory that contains several jobs."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import combinations
 from typing import NamedTuple
 
 import polars as pl
@@ -19,10 +18,11 @@ from analyzer.identify.job_evidence import (
 from analyzer.model.errors import UsageError
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
-from analyzer.model.task_names import listed, natural_order, without_task
+from analyzer.model.task_names import natural_order, without_task
 from analyzer.tables.grouping import grouped
 
 _SEVERAL = 2
+_MAX_NAMED = 8
 _REST, _ALIKE = "the other files", "the files like"
 
 
@@ -59,12 +59,31 @@ def require_one_job(name: str, read: Tables, messages: Messages) -> None:
 
     """
     if jobs := several_jobs(read, messages):
-        are_directories = not any(job.startswith((_REST, _ALIKE)) for job in jobs)
-        raise UsageError(
-            f"{name}: these look like {len(jobs)} jobs: {listed(jobs)}; "
-            f"give {'one of them, or all of them to mwms-triage' if are_directories else 'the files of one'} "
-            "(if they are attempts of one job, call them attempt-1, attempt-2)"
+        raise UsageError(f"{name}: these look like {len(jobs)} jobs: {_named(jobs)}; {_way_out(jobs)}")
+
+
+def _named(jobs: Sequence[str]) -> str:
+    """Return the names of the first jobs; the words before names of files are not repeated."""
+    repeated = [bool(number) and jobs[number - 1].startswith(_ALIKE) for number in range(len(jobs))]
+    shown = [
+        job.removeprefix(f"{_ALIKE} ") if each else job for job, each in zip(jobs, repeated, strict=True)
+    ]
+    more = len(jobs) - _MAX_NAMED
+    *first, last = [*shown[:_MAX_NAMED], f"{more} more"] if more > 0 else shown
+    return f"{', '.join(first)} and {last}"
+
+
+def _way_out(jobs: Sequence[str]) -> str:
+    """Return what to give instead of several jobs."""
+    if any(job.startswith((_REST, _ALIKE)) for job in jobs):
+        return (
+            "give the files of one, or put those of each job into a directory of its own and give all to "
+            "mwms-triage (if they are attempts of one job, name them attempt-1, attempt-2)"
         )
+    return (
+        "give one of them, or all of them to mwms-triage "
+        "(if they are attempts of one job, call them attempt-1, attempt-2)"
+    )
 
 
 def several_jobs(read: Tables, messages: Messages) -> list[str]:
@@ -104,20 +123,33 @@ def _jobs_in(place: str, sources: Sequence[str], run: _Run) -> dict[str, JobEvid
     others = f"{_REST} in {place}" if place else _REST
     jobs = found | _whole_jobs(folders, parts, others, run)
     places = sorted(jobs, key=lambda name: (name.startswith((_REST, _ALIKE)), natural_order(name)))
-    pairs = [pair for pair in combinations(places, 2) if are_separate(*map(jobs.__getitem__, pair))]
-    apart = {name for pair in pairs for name in pair}
-    return _without_copies({name: jobs[name] for name in places if name in apart})
+    apart = [name for name in places if _is_separate(name, jobs)]
+    return _without_copies({name: jobs[name] for name in apart})
+
+
+def _is_separate(name: str, jobs: Mapping[str, JobEvidence]) -> bool:
+    """Return True if any other one of the jobs cannot be the same."""
+    return any(are_separate(jobs[name], job) for other, job in jobs.items() if other != name)
 
 
 def _jobs_beside_each_other(sources: Sequence[str], run: _Run) -> dict[str, Sequence[str]]:
-    """Return name → files whose names differ only by the task; empty unless several groups may be jobs."""
+    """Return name → files whose names differ only by the task; empty unless several groups may be jobs.
+
+    Numbers beside the task are of jobs (`exp7-worker-0.log`) if a task has files with several of them.
+    """
     alike = grouped((without_task(source), source) for source in sources)
-    jobs = {
-        f"{_ALIKE} {own[0]}": own
-        for words, own in alike.items()
-        if words is not None and run.may_hold_a_job(own)
-    }
+    named = [own for words, own in alike.items() if words is not None]
+    groups = [group for own in named for group in _by_number(own, run)]
+    jobs = {f"{_ALIKE} {own[0]}": own for own in groups if run.may_hold_a_job(own)}
     return {**jobs} if len(jobs) >= _SEVERAL else {}
+
+
+def _by_number(sources: Sequence[str], run: _Run) -> Iterable[Sequence[str]]:
+    """Return the files in groups by the numbers in their names, if a task started in several of them."""
+    tasks = [run.starting[source] for source in sources if source in run.starting]
+    if len({*tasks}) == len(tasks):
+        return [sources]
+    return grouped((without_task(source, numbers=True), source) for source in sources).values()
 
 
 def _folder_in(place: str, source: str) -> str:

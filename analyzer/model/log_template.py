@@ -7,6 +7,13 @@ from analyzer.model.lazy_regex import lazy_regex
 _VOLATILE = (
     (lazy_regex(r"\b\w+://\S+"), "<url>"),
     (lazy_regex(r"(?:/[\w.@+=-]+){2,}/?"), "<path>"),
+    (
+        lazy_regex(
+            r"(?i:\b(?:run|job|trial|experiment|session|request|trace|span|execution)_?id)\b[\"']?\s?[=:]\s?[\"']?[\w.-]{1,80}"
+            r"|\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"
+        ),
+        "<id>",
+    ),
     (lazy_regex(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b"), "<hex>"),
     (
         lazy_regex(r"/job:\w+(?:/replica:\d+)?/task:\d+(?:/device:\w+:\d+)?|\b(?:worker|chief|ps)[:-]\d+\b"),

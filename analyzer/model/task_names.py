@@ -37,9 +37,13 @@ _OF_PARTITION = re.compile(r"(?:^|/)[A-Za-z_]\w*=[^/]+/(?:[^/]+/)*part(?P<number
 """Regex for a part of what a collector stores below directories such as `host=gpu7/date=2026-11-26`."""
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
 _PART_OF_JOB = r"(?:worker|chief|master|ps|evaluator|rank|task|pod|node|host)(?![a-z])"
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "1st", "2nd", "3rd", "4th", "5th")
 _ATTEMPT = re.compile(
-    r"(?<![a-z])(?:(?:attempt|(?:re)?try|life|intento|tentativ[ae]|versuch)[-_]?(?P<attempt>\d{1,4})"
-    rf"|restart(?:ed)?(?:[-_]?(?P<restart>\d{{1,4}})|(?![a-z]|[-_](?!{_PART_OF_JOB})[a-z])))(?!\d)"
+    r"(?<![a-z])(?:(?:attempts?(?:[-_ =.]?|/)|(?:(?:re)?try|life|intento|tentativ[ae]|versuch)[-_ =]?)"
+    r"(?P<attempt>\d{1,4})"
+    rf"|(?P<ordinal>{'|'.join(_ORDINALS)})[-_ ]?(?:attempt|try)(?![a-z])"
+    rf"|restart(?:ed)?(?:[-_ ]?(?P<restart>\d{{1,4}})|(?![a-z]|[-_](?!{_PART_OF_JOB})[a-z]))"
+    r"|(?:requeued?|resubmit(?:ted)?|relaunch(?:ed)?)[-_ ]?(?P<again>\d{1,4}))(?!\d)"
     r"|(?:worker|chief|master|ps|evaluator)-\d{1,6}\.(?P<recording>\d{1,4})/",
 )
 _KERNEL_LOG = re.compile(r"(?:^|[/._-])(?:kernel|kern|dmesg)(?:[-_.][^/]*)?$")
@@ -143,8 +147,15 @@ def attempt_of(name: str) -> int | None:
     match = _ATTEMPT.search(name.lower())
     if not match:
         return None
+    if match["ordinal"]:
+        return 1 + _ORDINALS.index(match["ordinal"]) % 5
     numbered = match["attempt"] or match["recording"]
-    return int(numbered) if numbered else 1 + int(match["restart"] or 1)
+    return int(numbered) if numbered else 1 + int(match["restart"] or match["again"] or 1)
+
+
+def attempts_in(name: str) -> list[str]:
+    """Return all words in a file's name that number attempts: two, where one is nested in the other."""
+    return [match[0] for match in _ATTEMPT.finditer(name.lower())]
 
 
 def without_attempt(name: str) -> str:
@@ -158,14 +169,14 @@ def without_date(name: str) -> str:
     return _DATE.sub("", name.lower())
 
 
-def without_task(name: str) -> str | None:
+def without_task(name: str, *, numbers: bool = False) -> str | None:
     """Return a file name without task, numbers and last suffix: `bert` of `bert-worker-0.log`.
 
-    Equal for the logs of a job's workers; None for a name without a task.
+    Equal for the logs of a job's workers; None for a name without a task. With `numbers`, these stay.
     """
     stem = PurePosixPath(log_of(name.lower())).stem
     words, tasks = _TASK.subn("", stem)
-    return "-".join(re.findall(r"[^\W\d_]+", words)) if tasks else None
+    return "-".join(re.findall(r"[^\W_]+" if numbers else r"[^\W\d_]+", words)) if tasks else None
 
 
 def is_previous(name: str) -> bool:

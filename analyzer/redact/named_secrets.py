@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from analyzer.redact.randomness import is_random
+from analyzer.redact.randomness import is_opaque, is_random
 from analyzer.redact.vendors import SecretSpan
 
 _STRONG = (
@@ -54,6 +54,7 @@ _SPECIAL_TOKEN = re.compile(
 _SPOKEN_OF = re.compile(
     r"\b(?:unexpected|expected|unknown|special|oov|next|last|first|each|per)\s$", re.IGNORECASE
 )
+_GIVEN = re.compile(r"\b(?:using|used?|with|via)\s(?:[a-z]{1,12}\s){0,2}$", re.IGNORECASE)
 _NOTHING = re.compile(
     r"none|null|nil|true|false|yes|no|on|off|str|string|bytes|int|bool|float|any|optional|undefined|unset|empty"
     r"|required|missing|invalid|expired|incorrect|failed|denied|default|unknown|n/?a|not|is|was|are|must|should"
@@ -167,10 +168,21 @@ def _is_assigned(text: str, named: _Named) -> bool:
 
 def _is_revealed(named: _Named) -> bool:
     """Return True if a sentence states the value (`with password s3cr3t`), and it is not a plain word."""
-    is_odd = re.search(r"\d", named.value) and re.search(r"[A-Za-z]", named.value)
-    least = 6 if named.strength == "strong" else 20
+    value = named.value
+    is_odd = re.search(r"\d", value) and re.search(r"[A-Za-z]", value)
     said = (named.match["strong"] or named.match["weak"] or "").lower().startswith(("pass", "token"))
-    return said and bool(is_odd) and len(named.value) >= least
+    if not (said and is_odd):
+        return False
+    if named.strength == "strong":
+        return len(value) >= 6
+    return len(value) >= (16 if _is_given(named) else 20) and is_opaque(value)
+
+
+def _is_given(named: _Named) -> bool:
+    """Return True for `using token …`, `with token …` and `token is …`, which state what was sent."""
+    begin = named.match.start() - len(named.before)
+    stated = named.match["between"].strip().lower() in ("is", "was")
+    return stated or bool(_GIVEN.search(named.match.string[max(0, begin - 40) : begin]))
 
 
 def _is_setting(named: _Named) -> bool:

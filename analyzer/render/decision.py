@@ -41,9 +41,10 @@ def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
     if culprits := diagnosis["culprits"]:
         return ("culprits" if len(culprits) > 1 else "culprit", names(culprits) + _guess(diagnosis, culprits))
     if suspects := diagnosis["suspects"]:
-        title = "one of" if len(suspects) > 1 else "suspect"
+        one = "suspect" if len(diagnosis["workers"]) > 1 else "only worker seen:"
+        title = "one of" if len(suspects) > 1 else one
         named = names(suspects) + _guess(diagnosis, suspects)
-        return (title if diagnosis["verdict"] != "inconclusive" else "not cleared", named)
+        return (title if diagnosis["verdict"] != "inconclusive" else "not ruled out:", named)
     return ("", "")
 
 
@@ -64,9 +65,9 @@ def _guess(diagnosis: Mapping[str, Any], blamed: Sequence[str]) -> str:
     guessed = [each for each in diagnosis["workers"] if each["id"] in blamed and each.get("guessed")]
     if not guessed:
         return ""
-    files = guessed[0]["sources"][:1] if len(blamed) == 1 else ()
-    file = "".join(f"{one_line(short_ids(name), 60)}; " for name in files)
-    return f" ({file}index guessed {guessed[0]['guessed']})"
+    file = [one_line(short_ids(name), 60) for name in guessed[0]["sources"][:1] if len(blamed) == 1]
+    file += [f"index guessed {guessed[0]['guessed']}"] if len(diagnosis["workers"]) > 1 else []
+    return f" ({'; '.join(file)})" if file else ""
 
 
 def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
@@ -144,7 +145,7 @@ def _guessed_instead(diagnosis: Mapping[str, Any]) -> str:
     if len(guessed) != 1:
         return ""
     (worker,) = guessed
-    return f"that {one_line(worker['sources'][0], 60)} is {worker['id']} is guessed {worker['guessed']}"
+    return f"{one_line(worker['sources'][0], 60)} is taken for {worker['id']}, guessed {worker['guessed']}"
 
 
 def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:

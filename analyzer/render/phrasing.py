@@ -9,6 +9,7 @@ from analyzer.render.sanitize import one_line
 
 _OF_EACH = frozenset({"host", "claims", "server_address"})
 """Keys of facts that have another value on each worker of a healthy job."""
+_SAME_PACE = 0.05
 _MAX_CLOCKS = 2
 """Number of shifted clocks up to which each gets its own sentence; more share one."""
 
@@ -95,6 +96,8 @@ def pace(step_time: Mapping[str, Any]) -> str:
     here, there = step_time["here"], step_time["there"]
     if not (here and there):
         return ""
+    if abs(here / there - 1) < _SAME_PACE:
+        return f"A step took {duration(here)}, about as long as there"
     return f"A step took {duration(here)}, there {duration(there)} ({here / there:.1f} times as long)"
 
 

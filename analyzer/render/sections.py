@@ -35,7 +35,7 @@ def sections(d: Json) -> list[Section]:
         Section("What differs", "bullets", phrasing.differences(d) if unclear else ()),
         Section("Causes with one signal missing", "bullets", [*near_misses(d)] if unclear else ()),
         Section("Most telling lines", "places", phrasing.telling_lines(d)),
-        Section("What would decide", "bullets", phrasing.deciding_file(d)),
+        Section("What would settle the cause", "bullets", phrasing.deciding_file(d)),
         Section("Last words", "words", d["last_words"]),
         Section("Lines that stand out", "places", d.get("odd_lines", ())),
         Section("Next", "steps", d["next"]),

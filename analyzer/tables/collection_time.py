@@ -25,7 +25,7 @@ _WESTERN_STEP_SECONDS = 1_800
 """Zones behind UTC differ from it by a multiple of this; quarters of an hour are east of it only."""
 _WESTERNMOST_SECONDS = 43_200.0
 """By how much the last of them is behind."""
-IN_A_ZONE = "perhaps just a time zone after the logs"
+IN_A_ZONE = "as long after the last lines as two time zones may differ"
 
 
 class CollectionTime(NamedTuple):
@@ -68,7 +68,7 @@ def collection_time(facts: pl.DataFrame, sources: pl.DataFrame, records: pl.Data
         return NO_TIME
     began, ended = (datetime.fromisoformat(time).timestamp() for time in stated[-1].split("/"))
     if ended < newest - _BEFORE_SECONDS:
-        return CollectionTime(doubt="before the last line of the logs")
+        return CollectionTime(doubt="before the last line of the logs, by its own clock")
     if began > newest + _FAR_SECONDS:
         return CollectionTime(doubt="more than 30 days after the last line of the logs")
     return CollectionTime(began, same_zone=all_state_zones(sources, records))

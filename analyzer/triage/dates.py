@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from analyzer.triage.examine.run_task import ExaminedRun
 
 DAY_SECONDS = 86_400.0
+_FIRST_RELEASE = 1_446_940_800.0
+"""2015-11-08, when TensorFlow was released. Earlier times are of logs without a year, or of unset clocks."""
 
 
 def date_of(moment: float) -> str:
@@ -27,5 +29,10 @@ def night_of(examined: ExaminedRun, now: float) -> str:
     The end is that of the log, or the last write to a file if the log states no time.
     """
     ended = examined.summary.ended if examined.summary else None
-    moment = examined.task.written if ended is None else ended
-    return date_of(moment if 0 < moment < now - DAY_SECONDS else now)
+    moment = known_time(examined.task.written) if ended is None else ended
+    return date_of(moment if moment is not None and moment < now - DAY_SECONDS else now)
+
+
+def known_time(moment: float | None) -> float | None:
+    """Return a time in seconds since the epoch; None if no run can be of that time."""
+    return moment if moment is not None and moment >= _FIRST_RELEASE else None

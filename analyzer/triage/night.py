@@ -89,7 +89,8 @@ class TriageResult:
     """Result of a call, updated during the call.
 
     It counts runs found, examined, still being written (`waiting`) and postponed by `--limit` (`left`).
-    `filed` has the earlier nights that got runs, the latest first.
+    `filed` has the earlier nights that got runs, the latest first. `undated` counts those of their runs that
+    state no time, so that the last write to their files counts.
     `unreported` has the runs that no earlier exit status has reported.
     """
 
@@ -98,6 +99,7 @@ class TriageResult:
     examined: int = 0
     waiting: int = 0
     left: int = 0
+    undated: int = 0
     filed: list[str] = field(default_factory=list)
     unlisted: list[UnlistedDirectory] = field(default_factory=list)
     unreported: list[UnreportedRun] = field(default_factory=list)
@@ -171,6 +173,7 @@ class _Call(NamedTuple):
                     result.waiting += 1
                     continue
                 night = each.task.night or (night_of(each, options.now) if own_nights else result.date)
+                result.undated += night != result.date and _states_no_time(each)
                 by_night[night].append((each, _write_report(self.outputs, each)))
             for night, runs in by_night.items():
                 history.begin(night, min(options.now, midnight(night)))
@@ -235,9 +238,16 @@ class _Call(NamedTuple):
         counts = result.date, result.found, result.waiting, tuple(result.unlisted)
         result.filed = sorted(touched - {result.date}, reverse=True)
         filed = frozenset(result.filed)
-        call = Publication(*counts, self.pack, options.layout, options.reports_url, options.digest_by, filed)
+        call = Publication(
+            *counts, self.pack, options.layout, options.reports_url, options.digest_by, filed, result.undated
+        )
         publish(outputs, history, call, touched | nights)
         deliver(history, options.channels, result.date, options.now, options.wait.notify, options.layout)
+
+
+def _states_no_time(run: ExaminedRun) -> bool:
+    """Return True for a run that is diagnosed now, and whose logs do not show when it ended."""
+    return run.summary is not None and run.summary.ended is None and not run.task.night
 
 
 def _has_settled(run: FoundRun, known: Mapping[str, KnownRun]) -> bool:

@@ -146,6 +146,28 @@ def test_a_draft_is_made_for_the_culprit(make_run: MakeRun, tmp_path: Path, caps
     assert rule["cases"][0]["expect"] == {"fires": True, "culprits": ["worker:1"]}  # type: ignore[index]
 
 
+@pytest.mark.runs
+@few_rules
+def test_a_line_of_several_workers_is_drafted_for_all_of_them(
+    make_run: MakeRun, tmp_path: Path, capsys: Said
+) -> None:
+    """Each has its own in the case; where all say it, none is expected to be the culprit."""
+    lost = "ERROR:store:rank{0}: lease 4711 of worker {0} revoked by the quorum\n"
+    steps = "step 1 loss 0.7\nstep 2 loss 0.6\n"
+    for saying, expected in (((1, 2), {"culprits": ["worker:1", "worker:2"]}), ((0, 1, 2), {})):
+        logs = {f"worker-{n}.log": steps + (lost.format(n) if n in saying else "") for n in range(3)}
+        run = make_run(logs | {"exit_codes.txt": "worker-0 1\nworker-1 1\nworker-2 1\n"})
+        assert main(["new", "--from", str(run), "--id", "drafted"]) == 0
+        folder = tmp_path / f"rules-of-mine-{len(saying)}"
+        case = drafted(capsys.readouterr().out, folder, capsys)["cases"][0]  # type: ignore[index]
+        assert case["expect"] == {"fires": True, **expected}
+        assert [f"lease 4711 of worker {n} " in case["given"][f"worker-{n}.log"] for n in range(3)] == [
+            n in saying for n in range(3)
+        ]
+        assert main(["test", str(folder)]) == 0
+        capsys.readouterr()
+
+
 @few_rules
 @pytest.mark.parametrize("wrong", ["Bad_ID!", "-x", "a b", "../x"])
 def test_an_id_that_lint_would_refuse_is_refused(wrong: str, make_run: MakeRun, capsys: Said) -> None:

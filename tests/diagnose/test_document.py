@@ -215,7 +215,7 @@ def test_a_few_pasted_lines_ask_for_those_above(tables_of: TablesOf) -> None:
     assert deciding is not None
     assert deciding["what"] == "the complete output of worker:0"
     texts = [step["text"] for step in document["next"]]
-    assert "collect it from its first line" in texts[0]
+    assert "collect the log from its first line" in texts[0]
     assert not any("exit code" in text for text in texts)
     assert all(recipe["kind"] != "trace" for recipe in document["collect"])
 

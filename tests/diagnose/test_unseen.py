@@ -104,7 +104,7 @@ def test_a_log_whose_worker_is_guessed_may_be_of_one_that_is_missing(
         "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling "
         "/tensorflow.WorkerService/RecvBuf:\n"
     )
-    guess = "no file of worker:1 (that tail.txt is worker:0 is guessed by"
+    guess = "no file of worker:1 (tail.txt is taken for worker:0, guessed by"
     assert guess in " ".join(render(analyze([make_run({"tail.txt": lost})]).document, "text").split())
     (tmp := make_run({"worker-0.log": lost}) / "tail.txt").unlink()
     assert "guessed" not in render(analyze([tmp.parent]).document, "text")

@@ -93,3 +93,22 @@ def test_a_headline_names_only_workers_that_failed() -> None:
     assert headline(text, alone) == "worker:1 crashed."
     both = alone | {"victims": "worker:0 and worker:2"}
     assert headline(text, both) == "worker:1 crashed; worker:0 and worker:2 failed after losing it."
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("factor", 8.001, "8"),
+        ("after", 0.123456, "0.123"),
+        ("seconds", 59.97, "60"),
+        ("seconds", 3614.26, "3,614"),
+        ("seconds", 999.7, "1,000"),
+        ("growth", 1.8e19, "1.8e+19"),
+        ("last_value", 0.69314, "0.6931"),
+        ("jump_to", 2.30259, "2.303"),
+        ("steps", 12345, "12345"),
+    ],
+)
+def test_numbers_are_rounded(name: str, value: float, said: str) -> None:
+    """To three significant digits, and those of a metric to four: losses that differ must not look equal."""
+    assert fill(f"{{row.{name}}}", {"row": {name: value}}) == said

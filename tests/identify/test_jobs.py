@@ -55,7 +55,7 @@ def test_what_to_give_instead_is_said_in_one_line(
     assert main([str(run), "-o", "-"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "job-17: these look like 5 jobs: healthy-four-tf24, killed-srun-tf211, " in line
-    assert "and 2 more; give one of them" in line
+    assert "sigterm-dies-tf28, worker-exception and worker-killed; give one of them" in line
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -70,6 +70,24 @@ def test_attempts_are_lives_of_one_job(other: str, make_run: MakeRun) -> None:
     """Even on other hosts."""
     run = make_run(files(JOBS[0], "attempt-1/{name}") | files(other, "attempt-2/{name}"))
     assert one_job(run)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Attempt 1", "Attempt 2"), ("first-attempt", "second-attempt"), ("attempts/1", "attempts/2"),
+     ("attempt-1/restart-1", "attempt-2/restart-1"), ("requeue-0", "requeue-1")],
+)  # fmt: skip
+def test_attempts_have_many_names(one: str, other: str, make_run: MakeRun) -> None:
+    """Counted by a person, by a scheduler, or by both."""
+    found = files(JOBS[0], f"{one}/{{name}}") | files(JOBS[1], f"{other}/{{name}}")
+    assert one_job(make_run(found))
+
+
+@pytest.mark.parametrize(("one", "other"), [("run-1", "run-2"), ("1", "2"), ("first-run", "second-run")])
+def test_runs_that_are_counted_are_no_attempts(one: str, other: str, make_run: MakeRun) -> None:
+    """They may be of two jobs; the error says how to name attempts."""
+    found = files(JOBS[0], f"{one}/{{name}}") | files(JOBS[1], f"{other}/{{name}}")
+    assert jobs_of(make_run(found)) == [one, other]
 
 
 def configured(*names: str, job: str = "bert") -> dict[str, str]:
@@ -175,6 +193,22 @@ def test_a_finished_job_below_another_one(one: str, other: str, make_run: MakeRu
     """Files in a directory are compared with those in its sub-directories."""
     run = make_run(files(one, "{name}") | files(other, "old/{name}"))
     assert jobs_of(run) == ["old", "the other files"]
+
+
+def test_jobs_may_be_told_by_a_number_in_their_names(make_run: MakeRun) -> None:
+    """If a task has a file of each."""
+    jobs = dict(zip(("exp07", "exp08"), ("worker-killed", "nan-loss"), strict=True))
+    logs = {name: text for job, of in jobs.items() for name, text in files(of, f"{job}-{{name}}").items()}
+    assert jobs_of(make_run(logs)) == [
+        "the files like exp07-worker-0.log",
+        "the files like exp08-worker-0.log",
+    ]
+
+
+def test_numbers_of_hosts_are_of_one_job(make_run: MakeRun) -> None:
+    """They differ from task to task."""
+    own = files("worker-killed", "{name}")
+    assert one_job(make_run({f"gpu{n}-{name}": text for n, (name, text) in enumerate(own.items())}))
 
 
 @pytest.mark.parametrize("form", ["{job}-{path.name}", "{job}.{path.name}", "{path.stem}-{job}{path.suffix}"])

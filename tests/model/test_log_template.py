@@ -22,6 +22,8 @@ from analyzer.model.log_template import template_of
         ("10.0.0.7.nip.io:2222", "<address><address>"),
         ("foo.10.0.0.7:9 in a.py:12-b.py:34", "foo.<address> in <address><address>"),
         ("--node:22 ...core/client.cc:81]", "--<address> ...core/<address>]"),
+        ("run_id=7f3a1c of 0b9c1f7e-55aa-4c7e-9d10-3b8a8b8f1c11", "<id> of <id>"),
+        ("'jobId': 'a-7', grid=7", "'<id>', grid=<n>"),
         ("loss 1.5e-3   at step 40", "loss <n> at step <n>"),
     ],
 )

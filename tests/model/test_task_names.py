@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.model.task_names import attempt_of, listed_workers
+from analyzer.model.task_names import attempt_of, attempts_in, listed_workers
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,25 @@ def test_an_endless_list_is_cut() -> None:
         ("restart-3/worker-0.log", 4),
         ("restarted-alone/worker-0.log", None),
         ("restarts/worker-0.log", None),
+        ("requeue-1/worker-0.log", 2),
+        ("Attempt 2/worker-0.log", 2),
+        ("attempts/3/worker-0.log", 3),
+        ("attempt=2/worker-0.log", 2),
+        ("first-attempt/worker-0.log", 1),
+        ("2nd_try/worker-0.log", 2),
+        ("run-2/worker-0.log", None),
+        ("first-run/worker-0.log", None),
+        ("country-2/worker-0.log", None),
+        ("attempts-of-alice/worker-0.log", None),
     ],
 )
 def test_a_restart_is_an_attempt_unless_it_is_part_of_a_jobs_name(name: str, attempt: int | None) -> None:
-    """`restarted-alone` is what somebody called the job."""
+    """`restarted-alone` is what somebody called the job; `run-2` may be another job."""
     assert attempt_of(name) == attempt
+
+
+def test_attempts_may_be_nested() -> None:
+    """A scheduler counts its own within those of a pipeline."""
+    one, other = (attempts_in(f"{outer}/restart-1/worker-0.log") for outer in ("attempt-1", "attempt-2"))
+    assert one != other
+    assert attempts_in("worker-0.log") == []

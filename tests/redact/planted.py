@@ -126,6 +126,19 @@ password is required
 WARNING: token 17 of 128 out of vocabulary
 TF_CONFIG={"cluster": {"worker": ["10.0.0.5:2222", "10.0.0.6:2222"]}, "task": {"type": "worker", "index": 1}}
 sk-learn-pipeline-with-steps
+using token embeddings of 128 dimensions
+with token embedding_layer_12_attention
+using token bert-base-uncased
+max token length 512, with token type ids
+using token 30522 of 30522
+the token is 1012 2003 1996
+stopped with token EndOfSequence
+kaggle key metric val_loss
+mlflow key train_accuracy_top5_epoch
+comet key encoder.layer.11.attention.self.query
+cache key 272a4ea91b0e3f6d5c4b3a291807f6e5d4c3b2a1
+group key is 272a4ea91b0e3f6d
+wandb run 272a4ea91b0e3f6d5c4b3a291807f6e5d4c3b2a1
 """.strip().splitlines()
 
 

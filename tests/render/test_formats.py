@@ -133,7 +133,7 @@ def test_json_needs_no_template_engine() -> None:
         ("r031", ["HEALTHY", "2 of 2"]),
         (
             "inconclusive",
-            ["INCONCLUSIVE", "not cleared worker:1–3", "Unknown (not enough data)"],
+            ["INCONCLUSIVE", "not ruled out: worker:1–3", "Unknown (not enough data)"],
         ),
         ("unknown", ["FAILED", "What is known", "What differs", "2.21.0 (worker:2)", "core.gz: skipped"]),
     ],

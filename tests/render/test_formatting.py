@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.render import formatting
+from analyzer.render import formatting, phrasing
 
 
 @pytest.mark.parametrize(
@@ -13,3 +13,16 @@ from analyzer.render import formatting
 def test_certain_is_not_said_lightly(value: float, word: str) -> None:
     """A sixth of such verdicts would be wrong."""
     assert formatting.confidence(value) == word
+
+
+@pytest.mark.parametrize(
+    ("here", "said"),
+    [
+        (1.02, "A step took 1.02 s, about as long as there"),
+        (4.0, "A step took 4.00 s, there 1.00 s (4.0 times as long)"),
+        (None, ""),
+    ],
+)
+def test_an_equal_pace_is_no_factor(here: float | None, said: str) -> None:
+    """Nobody needs to read that it is 1.0 times as long."""
+    assert phrasing.pace({"here": here, "there": 1.0}) == said

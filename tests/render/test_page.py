@@ -134,7 +134,7 @@ def test_headings_in_order(name: str) -> None:
         ("r101", "Failed, culprit worker:2: user.exception · r101"),
         ("r111", "Failed, one of worker:0, worker:1: hang.collective_stalled · r111"),
         ("r031", "Healthy · r031"),
-        ("inconclusive", "Inconclusive, not cleared worker:1–3 · job-7781"),
+        ("inconclusive", "Inconclusive, not ruled out: worker:1–3 · job-7781"),
     ],
 )
 def test_title_is_the_verdict(name: str, title: str) -> None:

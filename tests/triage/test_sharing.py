@@ -174,6 +174,22 @@ def dated(desk: Desk, name: str, date: str) -> None:
         os.utime(path, (written, written))
 
 
+@pytest.mark.parametrize("stamp", ["11-20 10:00:00", "1970-01-02 10:00:00"])
+def test_a_run_without_a_year_is_filed_by_its_files(desk: Desk, stamp: str) -> None:
+    """Not into a night of 1970; the digest says so."""
+    log = desk.write("yearless", "KeyError: 1") / "worker-0.log"
+    dated(desk, "other", "2026-11-10")
+    for path in log.parent.iterdir():
+        lines = path.read_text(encoding="utf-8").replace("2026-11-20", stamp[:-9]).splitlines()
+        path.write_text("".join(f"{stamp} {line}\n" for line in lines), encoding="utf-8")
+        written = datetime.fromisoformat("2026-11-14T10:01:00+00:00").timestamp()
+        os.utime(path, (written, written))
+    desk.call()
+    assert nights(desk) == {"yearless": "2026-11-14", "other": "2026-11-10"}
+    said = "1 of these runs states no date: it is filed by the last write to its files."
+    assert said in (desk.out / "digest.md").read_text(encoding="utf-8")
+
+
 def nights(desk: Desk) -> dict[str, str]:
     """Return the night of each run by its name."""
     with open_history(default_history_url(desk.out)) as history:

@@ -1,7 +1,7 @@
-"""Finds logs that may belong to another worker, or another job, than their file names state."""
+"""Finds logs and recordings that may belong to another worker, or another job, than their names state."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice, pairwise
 from math import inf
@@ -37,13 +37,13 @@ def misfiled(
     met: AbstractSet[str],
     stepped: AbstractSet[str],
     sizes: Mapping[str, str],
-    servers: Mapping[str, str],
+    content: Callable[[str], Hashable],
 ) -> dict[str, dict[str, Any]]:
     """Return worker → the columns `doubted` (what is in doubt) and `doubt` (why), for doubtful logs.
 
     `devices` is worker → the task in the device that its log calls its own. `met` are the workers that a peer
     saw connect, `stepped` those that made training steps, or whose cluster had assembled. `sizes` is worker →
-    the number of workers, or of replicas, that its log states, `servers` worker → the address of its server.
+    the number of workers, or of replicas, that its log states; `content` returns what was read of a source.
     """
     logs = sources.filter(kind="log").select(_OF_LOGS).drop_nulls("worker").to_dicts()
     found = [
@@ -51,27 +51,30 @@ def misfiled(
         *_of_other_jobs(logs, rows),
         *_one_too_many(rows, sizes),
         *_second_logs(logs),
+        *_recordings_of_other_times(sources, logs),
         *_of_other_names(rows, devices),
-        *_copies(logs, servers),
+        *_copies(logs, content),
     ]
     return {worker: {"doubted": kind, "doubt": why} for worker, kind, why in found}
 
 
-def _copies(logs: Sequence[Row], servers: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield (worker, COPY, reason) for logs of equal size whose times agree to the fraction of a second.
+def _copies(logs: Sequence[Row], content: Callable[[str], Hashable]) -> Iterator[tuple[str, str, str]]:
+    """Yield (worker, COPY, reason) for equal logs whose times agree to the fraction of a second.
 
-    Logs that state different servers are no copies.
+    Healthy workers print the same losses, and may print them at the same times: logs are equal only if all
+    that was read of them is, such as their task, their server and their host.
     """
-    alike: dict[tuple[object, ...], dict[str, str]] = defaultdict(dict)
+    alike: dict[tuple[object, ...], list[Row]] = defaultdict(list)
     for log in logs:
         first, last = log["first_time"], log["last_time"]
         if first is not None and first % 1 and last % 1 and first != last:
-            server = servers.get(log["worker"])
-            alike[log["bytes"], log["lines"], first, last, server][log["worker"]] = log["source"]
-    for files in (same for same in alike.values() if len(same) > 1):
-        for worker, file in files.items():
-            other = next(each for name, each in files.items() if name != worker)
-            yield worker, COPY, f"{file} and {other} are copies of one log"
+            alike[log["bytes"], log["lines"], first, last].append(log)
+    for same in (each for each in alike.values() if len(each) > 1):
+        equal = grouped((content(log["source"]), log) for log in same)
+        for files in ({log["worker"]: log["source"] for log in each} for each in equal.values()):
+            for worker, file in files.items():
+                if other := next((each for name, each in files.items() if name != worker), None):
+                    yield worker, COPY, f"{file} and {other} hold the same lines"
 
 
 def _of_other_names(rows: Sequence[Row], devices: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
@@ -129,7 +132,22 @@ def _second_logs(logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
             met = {log["source"]: _meets_another(log, dated) for log in own}
             far, near = ([name for name in met if met[name] is meets] for meets in (False, True))
             if far and near:
-                yield worker, JOB, f"{far[0]} is of another time than {near[0]} and the logs of the others"
+                yield worker, JOB, f"{far[0]} is of another time than {near[0]} and all other logs"
+
+
+def _recordings_of_other_times(sources: pl.DataFrame, logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
+    """Yield (worker, JOB, reason) for recordings more than a day before or after all logs."""
+    dated = [(log["first_time"], log["last_time"]) for log in logs if log["first_time"] is not None]
+    recorded = sources.filter(kind="recording").drop_nulls(["worker", "first_time", "last_time"])
+    if dated:
+        begin, end = _span(dated)
+        for name, worker, first, last in recorded.select(*_OF_LOGS[:2], *_OF_LOGS[-2:]).iter_rows():
+            if first > end + _DAY or last < begin - _DAY:
+                yield worker, JOB, f"{name} was recorded more than a day {_side(first, end)} the logs"
+
+
+def _side(first: float, end: float) -> str:
+    return "after" if first > end else "before"
 
 
 def _is_whole(source: str) -> bool:

@@ -2,9 +2,9 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import polars as pl
@@ -58,13 +58,20 @@ def workers(
     }
     several = in_several_places(sources, facts)
     doubts = {task: {"doubted": SEVERAL, "doubt": why} for task, why in several.items()}
-    servers = {task: own["server_address"] for task, own in stated.items() if "server_address" in own}
+    content = partial(_content, facts, records)
     took_part = stepped | _assembled(facts)
-    doubts |= misfiled(sources, rows, devices, _met(facts), took_part, sizes, servers)
+    doubts |= misfiled(sources, rows, devices, _met(facts), took_part, sizes, content)
     return frame(
         "workers",
         [row | _cited(places.get(row["worker"], {}), row) | doubts.get(row["worker"], {}) for row in rows],
     )
+
+
+def _content(facts: pl.DataFrame, records: pl.DataFrame, source: str) -> Hashable:
+    """Return the lines and facts that were read of a source."""
+    lines = records.filter(source=source).select("line", "text")
+    stated = facts.filter(pl.col("line").is_not_null(), source=source).select("line", "key", "value")
+    return tuple(lines.iter_rows()), tuple(stated.iter_rows())
 
 
 def _claims(stated: Mapping[str, str], own: Spec, claimed: Mapping[str, int]) -> dict[str, bool]:

@@ -17,7 +17,7 @@ from analyzer.model.placeholders import short_ids
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 
-Platform = Literal["kubernetes", "slurm", "docker", "ssh", "vertex", "sagemaker"]
+Platform = Literal["kubernetes", "slurm", "pbs", "lsf", "docker", "ssh", "vertex", "sagemaker"]
 """Where a job ran; `ssh` are hosts that nothing but ssh reached."""
 _NODE = re.compile(r"(?=[\w.-]*[A-Za-z])[A-Za-z0-9][\w-]*")
 """A host name up to its first dot, which is the node's name for Slurm; addresses do not match."""
@@ -30,12 +30,19 @@ _OTHER_NODES = (
 _TOOLS: Mapping[str, Platform] = {
     "kubectl": "kubernetes",
     "docker": "docker",
-    **dict.fromkeys(("sacct", "scontrol", "sbatch", "squeue", "srun"), "slurm"),
+    **dict.fromkeys(("sacct", "sacctmgr", "scontrol", "sbatch", "squeue", "srun"), "slurm"),
+    **dict.fromkeys(("qstat", "tracejob", "pbsnodes"), "pbs"),
+    **dict.fromkeys(("bjobs", "bhist", "badmin"), "lsf"),
 }
 """Command → the only platform that has it."""
 _WITHOUT_SCHEDULER: Sequence[Platform] = ("ssh", "vertex", "sagemaker")
 """Platforms that only `mwms-collect` names, and of which no command is known."""
-_SLURM_FACTS = r"^(?:slurm|(?:job|step)_state|env:SLURM_\w+)$"
+_SCHEDULER_FACTS: Sequence[tuple[Platform, str]] = (
+    ("pbs", r"^(?:pbs|pbs_job|env:PBS_\w+)$"),
+    ("lsf", r"^(?:lsf|lsf_job|env:LSB_\w+)$"),
+    ("slurm", r"^(?:slurm|(?:job|step)_state|env:SLURM_\w+)$"),
+)
+"""Scheduler → regex for the keys of facts that only a job of its own states."""
 _SLURM_JOBS = (r"(?:^|/)slurm-(\d+)", r"\*\*\* (?:JOB|STEP) (\d+)")
 """Regexes for the ID of a job in the name of its log, and in what Slurm prints of its end."""
 _DOCKER_LOG = r"(?:^|/)([A-Za-z0-9][\w.-]*)-json\.log(?:\.\d+)?(?:\.gz)?$"
@@ -43,7 +50,15 @@ _DOCKER_LOG = r"(?:^|/)([A-Za-z0-9][\w.-]*)-json\.log(?:\.\d+)?(?:\.gz)?$"
 _SERVICE = r"\.svc(?:\.[\w.-]+)?:\d+$"
 """Regex for the end of the address of a Kubernetes service."""
 _ADDRESS = re.compile(r"([A-Za-z0-9][\w.-]*):(\d{1,5})$")
-_PLACEHOLDER = re.compile(r'("\$SLURM_JOB_ID"|\b(?:POD|CONTAINER|NODE|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)')
+_JOB_IDS: Sequence[tuple[str, Sequence[str]]] = (
+    ('"$PBS_JOBID"', ("pbs_job", "env:PBS_JOBID")),
+    ('"$LSB_JOBID"', ("lsf_job", "env:LSB_JOBID")),
+)
+"""Placeholder of a job's ID → keys of the facts that state it."""
+_JOB_ID = re.compile(r"[\w.\[\]-]{1,80}")
+_PLACEHOLDER = re.compile(
+    r'("\$(?:SLURM_JOB_ID|PBS_JOBID|LSB_JOBID)"|\b(?:POD|CONTAINER|NODE|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)'
+)
 _NAMED = re.compile(r"(?:On|In) (?:Kubernetes|Slurm|Docker)\b")
 _PART = re.compile(r"""(?! )(?:[^;"']|"(?:[^"\\]|\\.)*"|'[^']*'|;(?! )|["'])+""")
 _MAX_BLAMED = 3
@@ -59,7 +74,7 @@ class Job(NamedTuple):
 def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
     """Return the platform of the job and the names of the blamed workers, as far as the files state them."""
     platform = platform_of(tables)
-    shared = {**_slurm_job(tables), **_address(tables, pl.col("leader"), "LEADER_")}
+    shared = {**_slurm_job(tables), **_other_jobs(tables), **_address(tables, pl.col("leader"), "LEADER_")}
     names = [{**shared, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
     return Job(platform, names or [{**shared, **_failed_node(tables)}])
 
@@ -83,8 +98,11 @@ def platform_of(tables: Tables) -> Platform | None:
         return "docker"
     if (sources["kind"] == Kind.PODS.value).any() or addresses.str.contains(_SERVICE).any():
         return "kubernetes"
-    if sources["source"].str.contains(_SLURM_JOBS[0]).any() or facts["key"].str.contains(_SLURM_FACTS).any():
+    if sources["source"].str.contains(_SLURM_JOBS[0]).any():
         return "slurm"
+    for scheduler, keys in _SCHEDULER_FACTS:
+        if facts["key"].str.contains(keys).any():
+            return scheduler
     return next((each for each in _WITHOUT_SCHEDULER if each in collected), None)
 
 
@@ -96,6 +114,14 @@ def _slurm_job(tables: Tables) -> Mapping[str, str]:
     stated = facts.filter(pl.col("key").is_in(["env:SLURM_JOB_ID", "slurm_job"]))["value"]
     jobs = pl.concat([*found, stated]).drop_nulls().unique()
     return {'"$SLURM_JOB_ID"': jobs[0]} if jobs.len() == 1 and jobs[0].isdecimal() else {}
+
+
+def _other_jobs(tables: Tables) -> Mapping[str, str]:
+    """Return the IDs of the jobs of PBS and LSF, of each scheduler if the files state one and no other."""
+    facts = tables["facts"]
+    stated = {each: facts.filter(pl.col("key").is_in(keys))["value"].unique() for each, keys in _JOB_IDS}
+    single = {each: str(ids[0]) for each, ids in stated.items() if ids.len() == 1}
+    return {each: job for each, job in single.items() if _JOB_ID.fullmatch(job)}
 
 
 def _address(tables: Tables, of: pl.Expr, prefix: str = "") -> Mapping[str, str]:

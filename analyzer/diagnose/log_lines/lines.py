@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Mapping
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -13,8 +13,10 @@ from analyzer.model.contract import EvidencePlace
 from analyzer.model.log_template import template_of
 from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
+from analyzer.model.traceback_format import parse
 from analyzer.tables.line_numbers import line_numbers
 
+HEADING = "Traceback (most recent call last):"
 MAX_WORKERS, MAX_LINES = 4, 3
 _MAX_LINE_CHARS = 400
 Line = tuple[int, str]
@@ -45,8 +47,26 @@ class LineTexts:
         """Return the text of a line, empty if it was not recorded."""
         records = self._records.get(source or "")
         place = bisect_right(self._starts.get(source or "", []), line)
-        known = dict(numbered(records.row(place - 1, named=True))) if records is not None and place else {}
-        return known.get(line) or self._facts.get((source or "", line), "")
+        record = records.row(place - 1, named=True) if records is not None and place else None
+        known = dict(numbered(record)) if record else {}
+        text = known.get(line) or self._facts.get((source or "", line), "")
+        return _with_exception(text, record) if record and len(known) == 1 else text
+
+
+def _with_exception(text: str, record: Mapping[str, Any]) -> str:
+    """Return a line; if it only begins a traceback, with the line below it that names the exception.
+
+    The number of that line is not known where lines of other workers stand between.
+    """
+    raised = parse(record["text"]) if text.endswith(HEADING) and record["text"].startswith(text) else None
+    return "\n".join([text, *_statement(record["text"][raised.start :])]) if raised else text
+
+
+def _statement(text: str) -> list[str]:
+    """Return the line that names an exception; below a mere heading, also the first that states more."""
+    first, *below = (line for line in text.split("\n") if line.strip())
+    stating = (line for line in below if not (line[:1].isspace() or line.endswith(":")))
+    return [first, *islice(stating, first.endswith(":"))]
 
 
 def numbered(record: Mapping[str, Any]) -> list[Line]:

@@ -17,7 +17,7 @@ from analyzer.diagnose.log_lines.anomalous_lines import (
     grouped_lines,
     odd_line,
 )
-from analyzer.diagnose.log_lines.lines import numbered
+from analyzer.diagnose.log_lines.lines import HEADING, numbered
 from analyzer.model.contract import DecidingFile, PossibleCause, TellingLine
 from analyzer.model.findings import Finding, Outcome, Role
 from analyzer.model.log_template import template_of
@@ -158,9 +158,11 @@ def _telling(
 
 
 def _is_grave(odd: OddLine) -> bool:
-    """Return True for a warning, error or traceback whose line is not indented."""
-    row = odd.line.row
-    return not odd.line.text[:1].isspace() and (row["level"] in {"W", "E", "F"} or row["kind"] == "traceback")
+    """Return True for a warning, error or traceback whose line is not indented and more than a heading."""
+    row, text = odd.line.row, odd.line.text
+    return not (text[:1].isspace() or text.endswith(HEADING)) and (
+        row["level"] in {"W", "E", "F"} or row["kind"] == "traceback"
+    )
 
 
 def _decisive(row: Mapping[str, Any]) -> tuple[int, str, Hint] | None:

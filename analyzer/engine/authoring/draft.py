@@ -48,14 +48,26 @@ def draft(
         return None
     found = [each for each in found if each.row["worker"] in culprits] or found
     best = max(found, key=lambda each: each.score)
-    worker, chosen = str(best.row["worker"]), _best_clues(found, best)
-    ordinary = _routine_lines(tables, {each.template for each in found}, chosen[0].row)
-    own = ordinary.pop(worker)
-    fires = {worker: [*own, *(_shortened(each.row["text"]) for each in chosen)], **ordinary}
-    quiet = {worker: own, **ordinary}
+    chosen = _best_clues(found, best)
+    quiet = _routine_lines(tables, {each.template for each in found}, chosen[0].row)
+    said = _said_by_worker(found, chosen)
+    fires = {worker: [*routine, *said.get(worker, ())] for worker, routine in quiet.items()}
     lines = [LineTemplate(each.line, each.template) for each in chosen]
-    silent = () if worker in culprits else culprits
-    return rule_text(rule_id, run, worker, lines, fires, quiet, explains, silent)
+    silent = () if best.row["worker"] in culprits else culprits
+    return rule_text(rule_id, run, [*said], lines, fires, quiet, explains, silent)
+
+
+def _said_by_worker(found: Iterable[Clue], chosen: Sequence[Clue]) -> Mapping[str, Sequence[str]]:
+    """Return worker → its first records of the chosen templates; the worker of `chosen` comes first."""
+    templates = {each.template for each in chosen}
+    first = {(str(each.row["worker"]), each.template): each.row for each in reversed([*found])}
+    own = {(str(each.row["worker"]), each.template): each.row for each in chosen}
+    rows = {**own, **{key: row for key, row in first.items() if key[1] in templates and key not in own}}
+    said = grouped((worker, row) for (worker, _), row in rows.items())
+    return {
+        worker: [_shortened(row["text"]) for row in sorted(records, key=lambda row: int(row["line"]))]
+        for worker, records in said.items()
+    }
 
 
 def _best_clues(found: Iterable[Clue], best: Clue) -> list[Clue]:

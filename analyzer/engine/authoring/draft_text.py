@@ -8,7 +8,7 @@ import regex
 import yaml
 
 from analyzer.model.log_template import literals_between
-from analyzer.model.task_names import listed
+from analyzer.model.task_names import in_order, listed
 
 _PREFIX = re.compile(r"^[^\]]{0,120}\.(?:cc|h|cpp):(?:\d+|<\w+>)\] ")
 """Regex of the prefix that TensorFlow's C++ code prints before a message."""
@@ -52,7 +52,7 @@ class LineTemplate(NamedTuple):
 def rule_text(
     rule_id: str,
     run: str,
-    worker: str,
+    workers: Sequence[str],
     lines: Sequence[LineTemplate],
     fires: Mapping[str, Sequence[str]],
     quiet: Mapping[str, Sequence[str]],
@@ -61,9 +61,11 @@ def rule_text(
 ) -> str:
     """Return the text of the rule file; `fires` and `quiet` are worker → log lines of its two cases.
 
-    `silent` are the run's culprits if only another worker has such lines; the rule then blames nobody.
+    `workers` have the lines; they are the culprits of the first case, unless these are all workers.
+    `silent` are the run's culprits if only others have such lines; the rule then blames nobody.
     """
-    expected = {"fires": True} if silent else {"fires": True, "culprits": [worker]}
+    some = len(workers) < len(fires) and not silent
+    expected = {"fires": True, "culprits": in_order(workers)} if some else {"fires": True}
     names = ["said"] if len(lines) == 1 else [f"said_{number + 1}" for number in range(len(lines))]
     groups: list[dict[str, Any]] = [
         {"id": rule_id, "title": "TODO what happened, in one line", "role": "cause",
@@ -81,7 +83,8 @@ def rule_text(
         ]},
     ]  # fmt: skip
     name = " ".join(run.split())
-    heading = f"# Drafted from {name}: what {worker} alone says, or says after the last common step.\n"
+    who = f"{workers[0]} alone says, or says" if len(workers) == 1 else f"{listed(in_order(workers))} say"
+    heading = f"# Drafted from {name}: what {who} after the last common step.\n"
     if silent:
         heading += f"# None is of {listed(silent)}, which the diagnosis blames: the rule blames nobody.\n"
     return heading + "\n".join(_dumped(group) for group in groups)

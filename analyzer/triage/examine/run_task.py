@@ -18,6 +18,7 @@ from analyzer.model.options import AnalysisOptions
 from analyzer.model.task_names import order
 from analyzer.storage.object_store import download, is_url
 from analyzer.storage.scratch import ScratchDirectory
+from analyzer.triage.dates import known_time
 from analyzer.triage.examine.run_discovery import stamp_of
 from analyzer.triage.examine.storage import storage_for
 
@@ -68,7 +69,10 @@ class Host(NamedTuple):
 
 
 class RunSummary(NamedTuple):
-    """Parts of a diagnosis that the history stores; times are in seconds since the epoch."""
+    """Parts of a diagnosis that the history stores.
+
+    Times are in seconds since the epoch; None if the logs state none, or none with a year.
+    """
 
     name: str
     verdict: str
@@ -192,8 +196,8 @@ def run_summary(document: Mapping[str, Any], task: Task) -> RunSummary:
         confidence=float(document["confidence"]),
         summary=document["summary"][:_MAX_SUMMARY_CHARACTERS],
         culprits=tuple(document["culprits"]),
-        started=run["started"],
-        ended=run["ended"],
+        started=known_time(run["started"]),
+        ended=known_time(run["ended"]),
         hosts=_hosts(document["workers"]),
         rules=pack.digest,
         rule_digest=pack.rule_digest(document["rule"]),

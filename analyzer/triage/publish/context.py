@@ -18,7 +18,7 @@ class PageContext(NamedTuple):
     """Links, layout, details and acknowledgements by fingerprint, and first failures of jobs in 30 nights.
 
     `of_muted_jobs` are the groups of the night that have runs of muted jobs only.
-    `filed` are the earlier nights to which the call added runs.
+    `filed` are the earlier nights to which the call added runs, `undated` of which state no time.
     `date` is the night shown and `today` that of the call; `address` is the URL of the outputs, if known.
     """
 
@@ -31,6 +31,7 @@ class PageContext(NamedTuple):
     of_muted_jobs: Container[str] = ()
     first_failures: tuple[Run, ...] = ()
     filed: Container[str] = ()
+    undated: int = 0
     address: str = ""
 
     def job(self, run: Run) -> Ownership:

@@ -59,7 +59,7 @@ def _title(summary: NightSummary, context: PageContext) -> str:
 
 def _earlier_nights(summary: NightSummary, context: PageContext) -> str:
     """Return a sentence on the runs filed under earlier nights; if there was no run, on the last night."""
-    if sentence := filed(summary, context.filed):
+    if sentence := filed(summary, context.filed, context.undated):
         return f" {sentence}{_their_pages(summary, context)}"
     if summary.tonight.runs or not summary.nights:
         return ""

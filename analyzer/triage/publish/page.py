@@ -33,7 +33,7 @@ def page(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
             "worst": worst,
             "headline": headline(*shown),
             "shown": shown[0],
-            "filed": filed(summary, context.filed),
+            "filed": filed(summary, context.filed, context.undated),
             "verdicts": wording()["verdicts"],
             "states": STATES,
             "c": context,

@@ -31,14 +31,30 @@ def headline(summary: NightSummary, muted: int = 0) -> str:
     return sentence + "".join(f"; {part}" for part in (_news(summary, muted), _guilt(summary)) if part)
 
 
-def filed(summary: NightSummary, nights: Container[str]) -> str:
-    """Return a sentence on the earlier `nights` to which the call added runs; empty if there are none."""
+def filed(summary: NightSummary, nights: Container[str], undated: int = 0) -> str:
+    """Return sentences on the earlier `nights` to which the call added runs; empty if there are none.
+
+    `undated` of these runs state no time.
+    """
     found = [each for each in reversed(summary.nights) if each.date in nights and summary.date not in nights]
     if not found:
         return ""
     shown = "; ".join(map(counts, found[:_MAX_NIGHTS]))
     more = f"; and {plural(len(found) - _MAX_NIGHTS, 'more night')}" if len(found) > _MAX_NIGHTS else ""
-    return f"Runs that came in now and ended earlier are filed under their dates: {shown}{more}."
+    sentence = f"Runs that came in now and ended earlier are filed under their dates: {shown}{more}."
+    return f"{sentence} {without_time(undated)}".rstrip()
+
+
+def without_time(undated: int) -> str:
+    """Return a sentence on the date of runs that state no time; empty if there are none."""
+    if not undated:
+        return ""
+    one = "1 of these runs states no date: it is filed by the last write to its files."
+    return (
+        one
+        if undated == 1
+        else f"{undated:,} of these runs state no date: they are filed by the last write to their files."
+    )
 
 
 def counts(night: NightCounts) -> str:

@@ -26,7 +26,7 @@ class Publication(NamedTuple):
 
     `reports_url` is the URL at which the output directory is served, and `digest_by` the field of a run
     (team, job or owner) for each value of which a digest is written; both may be empty. `filed` are the
-    earlier nights to which the call added runs.
+    earlier nights to which the call added runs, `undated` the number of these runs that state no time.
     """
 
     date: str
@@ -38,6 +38,7 @@ class Publication(NamedTuple):
     reports_url: str = ""
     digest_by: str = ""
     filed: frozenset[str] = frozenset()
+    undated: int = 0
 
     def summary(self, history: History, date: str) -> NightSummary:
         """Return the summary of a night; the number of runs found is known for that of the call only."""
@@ -48,7 +49,7 @@ class Publication(NamedTuple):
     def context(self, history: History, summary: NightSummary, links: Links) -> PageContext:
         """Return the context of a night."""
         context = context_of(history, summary, links, self.layout, self.date)
-        return context._replace(address=self.reports_url, filed=self.filed)
+        return context._replace(address=self.reports_url, filed=self.filed, undated=self.undated)
 
 
 def publish(outputs: Outputs, history: History, call: Publication, touched: Iterable[str]) -> None:

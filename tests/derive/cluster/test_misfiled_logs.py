@@ -31,10 +31,10 @@ def doubted(logs: list[dict[str, Any]], **columns: Any) -> dict[str, str]:
         }
         for each in logs
     ]
-    given = ("devices", "met", "stepped", "sizes", "servers")
-    devices, met, stepped, sizes, servers = (columns.pop(key, {}) for key in given)
+    given = ("devices", "met", "stepped", "sizes", "content")
+    devices, met, stepped, sizes, content = (columns.pop(key, {}) for key in given)
     rows[-1] |= columns
-    found = misfiled(pl.DataFrame(logs), rows, devices, {*met}, {*stepped}, sizes, servers)
+    found = misfiled(pl.DataFrame(logs), rows, devices, {*met}, {*stepped}, sizes, content.get)
     return {worker: row["doubted"] for worker, row in found.items()}
 
 
@@ -114,8 +114,22 @@ def test_a_second_log_of_a_worker_that_is_of_another_time(
     assert doubted([second, *peers]) == doubt
 
 
-def test_logs_of_two_servers_are_no_copies() -> None:
-    """Two workers that print the same at the same times are as long."""
+def test_logs_of_which_other_things_are_read_are_no_copies() -> None:
+    """Two workers that print the same losses at the same times are as long; their tasks or servers differ."""
     logs = [log("worker:0", 10.25, 20.5), log("worker:1", 10.25, 20.5)]
     assert {*doubted(logs).values()} == {"copy"}
-    assert doubted(logs, servers={"worker:0": "10.1.0.1:2222", "worker:1": "10.1.0.2:2222"}) == {}
+    assert doubted(logs, content={"worker:0.log": "10.1.0.1:2222", "worker:1.log": "10.1.0.2:2222"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("days", "doubt"), [(-3, {"worker:1": "job"}), (3, {"worker:1": "job"}), (0, {}), (0.5, {})]
+)
+def test_a_recording_more_than_a_day_from_the_logs_is_doubted(days: float, doubt: dict[str, str]) -> None:
+    """It was left by another run; clocks of two time zones are less than a day apart."""
+    logs = [log("worker:0", 500_010.25, 500_020.5), log("worker:1", 500_011.25, 500_021.5)]
+    began = 500_010.0 + days * 86_400
+    recorded = log("worker:1", began, began + 9) | {"kind": "recording", "source": "worker-1/recording.jsonl"}
+    rows = [{"worker": each["worker"], "role": "worker", "logged": True, "shares_claim": False,
+             "known_by": SERVICE, "guessed": None} for each in logs]  # fmt: skip
+    found = misfiled(pl.DataFrame([*logs, recorded]), rows, {}, set(), set(), {}, len)
+    assert {worker: row["doubted"] for worker, row in found.items()} == doubt

@@ -85,7 +85,7 @@ def test_servers_that_still_wait_waited_until_then(after: float, shown: bool) ->
 @pytest.mark.parametrize(
     ("began", "ended", "doubt"),
     [
-        (T, T + 5, "before the last line of the logs"),
+        (T, T + 5, "before the last line of the logs, by its own clock"),
         (T + 20, T + 60, None),
         (T + 40 * 86_400, T + 40 * 86_400, "more than 30 days after the last line of the logs"),
     ],

@@ -90,6 +90,10 @@ SACCT = "sacct -j 7 --format=JobID,State,ExitCode,MaxRSS,NodeList"
         ("slurm", [{}], None, None),
         ("ssh", [{}], f"sacct -j 7; {DESCRIBE}; dmesg -T", "dmesg -T"),
         ("vertex", [{}], DESCRIBE, None),
+        ("pbs", [{'"$PBS_JOBID"': "7.pbs01"}], "sacct -j 7; dmesg -T", "qstat -x -f 7.pbs01; tracejob 7.pbs01; dmesg -T"),
+        ("lsf", [{}], DESCRIBE, 'bjobs -l "$LSB_JOBID"; bhist -l "$LSB_JOBID"'),
+        ("lsf", [{"NODE": "gpu17"}], "scontrol update nodename=NODE state=drain", "badmin hclose gpu17"),
+        ("kubernetes", [{}], "sacct -j 7", DESCRIBE),
     ],
 )  # fmt: skip
 def test_a_step_has_commands_of_its_platform_that_can_be_pasted(
@@ -158,6 +162,28 @@ def test_the_files_state_platform_and_names(
     commands = [step["command"] for step in analyze([run]).document["next"]]
     assert any(expected in (each or "") for each in commands), commands
     assert not any("kubectl" in (each or "") for each in commands) or "kubectl" in expected
+
+
+@pytest.mark.runs
+@pytest.mark.parametrize(
+    ("last", "more", "expected"),
+    [
+        ("/var/spool/pbs/mom_priv/jobs/48213.pbs01.SC: line 14: 123 Aborted  python train.py", {}, "qstat -x -f 48213.pbs01; tracejob 48213.pbs01"),
+        ("=>> PBS: job killed: walltime 3614 exceeded limit 3600", {}, 'qstat -x -f "$PBS_JOBID"; tracejob "$PBS_JOBID"'),
+        ("Sender: LSF System <lsfadmin@gpu17>\nSubject: Job 48213: <python train.py> in cluster <hpc> Exited", {}, "bjobs -l 48213; bhist -l 48213"),
+        ("bye", {"env-worker-0.txt": "PBS_JOBID=48213.pbs01\nTF_CPP_MIN_LOG_LEVEL=0\n"}, "qstat -x -f 48213.pbs01"),
+        ("bye", {"env-worker-0.txt": "LSB_JOBID=48213\nTF_CPP_MIN_LOG_LEVEL=0\n"}, "bjobs -l 48213"),
+    ],
+)  # fmt: skip
+def test_jobs_of_pbs_and_lsf_have_their_own_commands(
+    make_run: MakeRun, last: str, more: Mapping[str, str], expected: str
+) -> None:
+    """Known by what they print, by the path of a job's script, or by their variables; none is of Slurm."""
+    task = 'TF_CONFIG: {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}\n'
+    run = make_run({"worker-0.log": f"{LOST}{last}\n", "worker-1.log": f"{task}step 12 loss 0.5\n", **more})
+    commands = [step["command"] or "" for step in analyze([run]).document["next"]]
+    assert any(expected in each for each in commands), commands
+    assert not any("sacct" in each for each in commands)
 
 
 @pytest.mark.runs
