@@ -15,7 +15,7 @@ from analyzer.model.findings import Step, Verdict
 from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import in_order, listed
+from analyzer.model.task_names import in_order, listed, tasks_in
 
 _STEPPED = ("training", "finished")
 _UNCLEAR_ENDS = ("vanished", "stopped", "unknown")
@@ -60,6 +60,8 @@ def _healthy(decision: Decision, tables: Tables) -> str:
     ended = f"{whose} reached the planned end."
     if lives["attempts"].max() == 1 and (lost := _lost_on_the_way(tables)):
         was, them = ("was", "it") if len(lost) == 1 else ("were", "them")
+        if set(lost) <= _came_back(tables):
+            return f"{listed(lost)} {was} lost and came back: {ended}"
         return f"{listed(lost)} {was} lost, and the job went on without {them}: {ended}"
     if lives["attempts"].max() == 1:
         return f"Nothing failed: {ended}"
@@ -77,6 +79,14 @@ def _lost_on_the_way(tables: Tables) -> list[str]:
         pl.col("went_on") >= _WENT_ON_SECONDS,
     )  # fmt: skip
     return in_order(lost["worker"])
+
+
+def _came_back(tables: Tables) -> set[str]:
+    """Return the workers of which a coordinator says last that they have been recovered."""
+    stated = tables["facts"].filter(pl.col("key").is_in(["worker_failed", "worker_recovered"]))
+    last = stated.sort("source", "line").group_by("source", "value").agg(pl.col("key").last())
+    recovered = last.filter(key="worker_recovered")["value"]
+    return {task for device in recovered for task in tasks_in(device)}
 
 
 def why(decision: Decision, tables: Tables) -> list[str]:

@@ -124,6 +124,29 @@ def test_a_worker_that_a_coordinator_replaced_is_not_passed_over(
 
 
 @pytest.mark.parametrize(
+    ("below", "said"),
+    [("", "lost and came back"), ("again", "lost, and the job went on without it")],
+    ids=["recovered", "recovered, and lost again"],
+)
+def test_a_worker_that_a_coordinator_took_up_again_came_back(
+    below: str, said: str, tables_of: TablesOf
+) -> None:
+    """What the coordinator says last counts."""
+    lost = (
+        "2026-11-25 16:36:10.5: W a.cc:1] failed to connect to all addresses\n"
+        "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling "
+        "/tensorflow.eager.EagerService/Enqueue:\n"
+        "ERROR:tensorflow:Worker /job:worker/replica:0/task:1 failed with UnavailableError():Socket closed\n"
+    )
+    back = "INFO:tensorflow:Worker /job:worker/replica:0/task:1 has been recovered.\n"
+    done = "2026-11-25 16:36:40.5: I a.cc:1] last batch\ntraining finished\n"
+    log = STEPS + lost + back + (lost if below else "") + done
+    tables = tables_of({"chief-0.log": log, **dict.fromkeys(("worker-0.log", "worker-1.log"), "server up\n"),
+                        "ps-0.log": "server up\n"})  # fmt: skip
+    assert summary(decide([], tables), tables) == f"worker:1 was {said}: chief:0 reached the planned end."
+
+
+@pytest.mark.parametrize(
     ("rows", "verdict", "says"),
     [
         (["7|FAILED|1:0"], Verdict.FAILED, "The scheduler says that the job failed with exit code 1 (sacct.txt:2)."),

@@ -34,7 +34,8 @@ _SPACED = lazy_regex(
 """Regex for a name and its value with nothing but spaces between them: `G 0.693  D nan`."""
 _SPACED_DURATION = lazy_regex(
     r"(?<![\w./=:-])(?!(?:after|and|are|at|by|every|for|from|in|is|last|of|on|or|than|to|took|was|with)\b)"
-    r"(?P<name>[A-Za-z_]\w*) {1,12}(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s|secs?|seconds)(?![\w:/%]|\.\d)",
+    r"(?P<name>[A-Za-z_]\w*) {1,12}(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s|secs?|seconds)"
+    r"(?![\w:/%]|\.\d)",
     re.IGNORECASE,
 )
 """Regex for a name and a duration with nothing but spaces between them: `compute 812 ms`."""

@@ -188,10 +188,14 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         event_row = _EVENT.match(line)
         about = worker_of(event_row["value"]) if event_row else event_pods.get(place, current.worker)
         add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
-    for pod in pods.values():
-        if pod.worker:
+    _add_ends(output, pods)
+
+
+def _add_ends(output: SourceRows, pods: Mapping[str | None, _Pod]) -> None:
+    for worker, pod in pods.items():
+        if worker:
             for row in pod.end():
-                output.add("facts", worker=pod.worker, **row)
+                output.add("facts", worker=worker, **row)
 
 
 def _pods_of_events(lines: list[str]) -> dict[int, str | None]:
