@@ -13,6 +13,7 @@ from analyzer.derive.endings.lifetimes import lifetimes
 from analyzer.derive.endings.peer_complaints import accusations
 from analyzer.derive.endings.recordings import in_progress, with_recorded_facts, with_whole_stalls
 from analyzer.derive.endings.restores import restores
+from analyzer.derive.endings.running_pods import with_pods_that_ran
 from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.traces.collectives import collectives
 from analyzer.derive.traces.steps import steps
@@ -40,8 +41,9 @@ from analyzer.tables.lazy_tables import LazyTables
 
 def derive(read: Tables, messages: Messages) -> Tables:
     """Return the ingested tables together with all that derive from them, each computed on first use."""
-    read = {**read, "facts": with_recorded_facts(read["facts"], read["sources"])}
-    sources, facts, records, scalars = (read[name] for name in ("sources", "facts", "records", "scalars"))
+    facts = with_pods_that_ran(with_recorded_facts(read["facts"], read["sources"]))
+    read = {**read, "facts": facts}
+    sources, records, scalars = (read[name] for name in ("sources", "records", "scalars"))
     gauged = scalars["origin"] == GAUGE
     training = scalars.filter(~gauged) if gauged.any() else scalars
     trained = {**read, "scalars": training}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.diagnose.explanations import precedence
+from analyzer.diagnose.explanations import apart_from_training, precedence
 from analyzer.diagnose.wording import how_it_ended
 from analyzer.model.budget import BEYOND_BUDGET
 from analyzer.model.findings import LEVELS, Finding, Outcome, Role, Verdict
@@ -67,13 +67,17 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
     Without such a cause, the verdict follows from how the workers ended.
     """
     causes = [f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.CAUSE]
-    causes.sort(key=lambda f: (f.verdict is not Verdict.FAILED, *precedence(f)))
+    causes.sort(key=lambda f: (apart_from_training(f), f.verdict is not Verdict.FAILED, *precedence(f)))
     related = (f for f in causes if not (f.explained_by or f.contradicted_by))
-    chosen = next((f for f in related if not overtaken(f, tables)), None)
+    broken = _training_broke(tables)
+    possible = (f for f in related if not overtaken(f, tables) and not (broken and apart_from_training(f)))
+    chosen = next(possible, None)
     rejected = tuple((f, _why_rejected(f, chosen, tables)) for f in causes if f is not chosen)
     if chosen is None:
         return _without_cause(tables, findings, rejected)
-    return Decision(chosen.verdict, chosen.cause, chosen.confidence, chosen, rejected)
+    trained = apart_from_training(chosen) and tables["job"]["all_finished"][0]
+    verdict = Verdict.DEGRADED if trained else chosen.verdict
+    return Decision(verdict, chosen.cause, chosen.confidence, chosen, rejected)
 
 
 def capped(
@@ -171,14 +175,14 @@ def overtaken(finding: Finding, tables: Tables) -> bool:
 
     Findings about nothing but evaluators stand, because these take no part in the training.
     """
-    evaluators = set(tables["workers"].filter(pl.col("role") == "evaluator")["worker"])
-    about = {*finding.culprits, *finding.suspects, *finding.about}
-    if finding.despite_finish or (about and about <= evaluators):
+    if finding.despite_finish or apart_from_training(finding):
         return False
     return finding.verdict is Verdict.FAILED and bool(tables["job"]["all_finished"][0])
 
 
 def _why_rejected(finding: Finding, chosen: Finding | None, tables: Tables) -> str:
+    if apart_from_training(finding) and _training_broke(tables):
+        return "An evaluator takes no part in the training, which failed, too."
     if overtaken(finding, tables):
         return "Every training worker reached its planned end afterwards."
     if finding.explained_by:
@@ -197,7 +201,6 @@ def _without_cause(
 ) -> Decision:
     """Return the verdict where no cause is known: healthy, failed or inconclusive, by the workers' ends."""
     lives = tables["lifetimes"].filter("trains")
-    ends = lives["ended"].to_list()
     if tables["job"]["all_finished"][0] and not _logs_of_unread_layout(tables):
         refuting, crashed = list(_refuting(findings)), list(_ended_badly(tables["lifetimes"]))
         against = [*refuting, *crashed]
@@ -207,11 +210,16 @@ def _without_cause(
         limit = _limit(confidence, inferred, [f.summary for f in refuting] + crashed)
         doubts = (*(f.summary for f in refuting if f.role is not Role.CONTEXT), *crashed)
         return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, doubts, limit)
-    bad_exit = any((code or 0) > 0 for code in lives["exit_code"].to_list())
-    broken = bad_exit or any(end in _BROKEN for end in ends)
-    if broken or stated_failure(tables["facts"]) or _ends_in_traceback(tables):
+    if _training_broke(tables) or stated_failure(tables["facts"]) or _ends_in_traceback(tables):
         return Decision(Verdict.FAILED, "unknown", 0.0, rejected=rejected)
     return Decision(Verdict.INCONCLUSIVE, None, 0.0, rejected=rejected)
+
+
+def _training_broke(tables: Tables) -> bool:
+    """Return True if a training worker ended badly."""
+    lives = tables["lifetimes"].filter("trains")
+    bad_exit = (pl.col("exit_code") > 0).fill_null(value=False)
+    return not lives.filter(bad_exit | pl.col("ended").is_in(_BROKEN)).is_empty()
 
 
 def _ends_in_traceback(tables: Tables) -> bool:

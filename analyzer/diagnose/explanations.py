@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from analyzer.model.findings import Finding, Outcome, Role
+from analyzer.model.task_names import split_task
 
 _SYMPTOMS = ("peer.", "hang.")
 """Prefixes of causes that describe only how a failure looked to other workers."""
@@ -28,7 +29,19 @@ def _explains(cause: Finding, effect: Finding) -> bool:
     """Return True if `cause` explains `effect`; if each claims the other, the one with precedence does."""
     if cause.rule == effect.rule or cause.role is not Role.CAUSE or not _named(effect, cause.explains):
         return False
+    if apart_from_training(cause) and not apart_from_training(effect):
+        return False
     return _goes_first(cause, effect) if _named(cause, effect.explains) else True
+
+
+def apart_from_training(finding: Finding) -> bool:
+    """Return True if a finding is about evaluators only, and its cause is no configuration of the cluster.
+
+    What befalls an evaluator does not reach the training, unless the others wait for it to connect.
+    """
+    about = {*finding.culprits, *finding.suspects, *finding.about}
+    of_cluster = (finding.cause or "").startswith("config.")
+    return bool(about) and not of_cluster and all(split_task(each)[0] == "evaluator" for each in about)
 
 
 def _contradicts(finding: Finding, other: Finding) -> bool:

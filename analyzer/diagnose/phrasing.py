@@ -15,7 +15,7 @@ from analyzer.model.findings import Step, Verdict
 from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import in_order, listed
+from analyzer.model.task_names import in_order, listed, tasks_in
 from analyzer.tables.collection_time import IN_A_ZONE
 
 _STEPPED = ("training", "finished")
@@ -25,6 +25,8 @@ _MAX_ENDINGS = 8
 """Sentences on how workers ended."""
 _WENT_ON_SECONDS = 5.0
 """Seconds of a job after which a lost worker did not just end with it."""
+
+_ONLY_EVALUATION = "The training itself reached its planned end; only the evaluation is incomplete."
 
 
 def summary(decision: Decision, tables: Tables) -> str:
@@ -76,6 +78,8 @@ def _healthy(decision: Decision, tables: Tables) -> str:
     ended = f"{whose} reached the planned end."
     if lives["attempts"].max() == 1 and (lost := _lost_on_the_way(tables)):
         was, them = ("was", "it") if len(lost) == 1 else ("were", "them")
+        if set(lost) <= _came_back(tables):
+            return f"{listed(lost)} {was} lost and came back: {ended}"
         return f"{listed(lost)} {was} lost, and the job went on without {them}: {ended}"
     if lives["attempts"].max() == 1:
         return f"Nothing failed: {ended}"
@@ -95,6 +99,14 @@ def _lost_on_the_way(tables: Tables) -> list[str]:
     return in_order(lost["worker"])
 
 
+def _came_back(tables: Tables) -> set[str]:
+    """Return the workers of which a coordinator says last that they have been recovered."""
+    stated = tables["facts"].filter(pl.col("key").is_in(["worker_failed", "worker_recovered"]))
+    last = stated.sort("source", "line").group_by("source", "value").agg(pl.col("key").last())
+    recovered = last.filter(key="worker_recovered")["value"]
+    return {task for device in recovered for task in tasks_in(device)}
+
+
 def why(decision: Decision, tables: Tables) -> list[str]:
     """Return the sentences that justify the summary, and what they rest on if the budget was spent."""
     return [*_reasons(decision, tables), *_beyond_budget(tables)]
@@ -112,7 +124,8 @@ def _beyond_budget(tables: Tables) -> Iterator[str]:
 def _reasons(decision: Decision, tables: Tables) -> list[str]:
     if decision.chosen:
         shown = [evidence.says for evidence in decision.chosen.evidence if evidence.says]
-        return list(decision.chosen.why) or shown[:3]
+        trained = decision.verdict is Verdict.DEGRADED and decision.chosen.verdict is Verdict.FAILED
+        return [*[_ONLY_EVALUATION] * trained, *(decision.chosen.why or shown[:3])]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
     doubts = (f"To check: {doubt}" for doubt in decision.doubts)
     return [

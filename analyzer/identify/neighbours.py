@@ -29,8 +29,10 @@ def logs_on_host(sources: Sequence[NamedSource], stated: Statements) -> dict[str
     """
     servers: dict[str, set[str]] = {}
     for name, facts in stated.items():
-        for fact in facts:
-            if fact.key in {"server_address", "host"} and (host := _HOST.match(fact.value)):
+        by_nccl = {fact.value for fact in facts if fact.key == "nccl_host"}
+        said = {fact.value for fact in facts if fact.key in {"server_address", "host"}}
+        for value in said | (by_nccl if len(by_nccl) == 1 else set()):
+            if host := _HOST.match(value):
                 servers.setdefault(host[1].lower(), set()).add(name)
     kernel_logs = [each for each in sources if each.is_log and is_kernel_log(each.name)]
     neighbours = _only_logs_in_folders(sources)

@@ -9,7 +9,7 @@ import pytest
 
 from analyzer.diagnose.decide import decide, stated_failure
 from analyzer.diagnose.explanations import relate
-from analyzer.diagnose.phrasing import summary
+from analyzer.diagnose.phrasing import summary, why
 from analyzer.model.findings import Finding, Outcome, Role, Verdict
 from analyzer.model.run import Tables
 
@@ -75,11 +75,27 @@ def test_a_healthy_summary_tells_of_an_attempt_that_failed(tables_of: TablesOf) 
     )
 
 
-def test_what_befell_an_evaluator_stands_though_training_ended_well(tables_of: TablesOf) -> None:
-    """It takes no part in the training, whether the finding blames it or is only about it."""
+def test_what_befell_an_evaluator_degrades_a_training_that_ended_well(tables_of: TablesOf) -> None:
+    """The model is usable, and its evaluation is incomplete; it takes no part in the training."""
     tables = tables_of({"chief-0.log": STEPS + "training finished\n", "evaluator-0.log": "evaluating\n"})
-    assert decide([fired("labels", 0.9, about=("evaluator:0",))], tables).verdict is Verdict.FAILED
+    decision = decide([fired("labels", 0.9, about=("evaluator:0",), why=("It raised.",))], tables)
+    assert (decision.verdict, decision.cause) == (Verdict.DEGRADED, "x.labels")
+    assert "only the evaluation is incomplete" in why(decision, tables)[0]
     assert decide([fired("labels", 0.9)], tables).verdict is Verdict.HEALTHY
+
+
+def test_an_evaluator_explains_no_failure_of_the_training(tables_of: TablesOf) -> None:
+    """Its failure is shown, and the training has another cause, known or not; a cluster that lists it may be one."""
+    raised = STEPS + "Traceback (most recent call last):\nValueError: bad row\n"
+    tables = tables_of({"chief-0.log": raised, "evaluator-0.log": "evaluating\n"})
+    labels = fired("labels", 0.9, about=("evaluator:0",), explains=("x.bug",))
+    bug = fired("bug", 0.6, culprits=("chief:0",))
+    assert decide(relate([labels, bug]), tables).cause == "x.bug"
+    alone = decide(relate([labels]), tables)
+    assert (alone.verdict, alone.cause) == (Verdict.FAILED, "unknown")
+    assert alone.rejected[0][1] == "An evaluator takes no part in the training, which failed, too."
+    listed = labels._replace(cause="config.evaluator_in_cluster")
+    assert decide(relate([listed, bug]), tables).chosen == listed
 
 
 def test_without_a_cause_the_ends_of_the_workers_speak(tables_of: TablesOf) -> None:
@@ -105,6 +121,29 @@ def test_a_worker_that_a_coordinator_replaced_is_not_passed_over(
     served = ("worker-0.log", "worker-1.log", "ps-0.log")
     tables = tables_of({"chief-0.log": STEPS + lost + done, **dict.fromkeys(served, "server up\n")})
     assert summary(decide([], tables), tables) == f"{said}: chief:0 reached the planned end."
+
+
+@pytest.mark.parametrize(
+    ("below", "said"),
+    [("", "lost and came back"), ("again", "lost, and the job went on without it")],
+    ids=["recovered", "recovered, and lost again"],
+)
+def test_a_worker_that_a_coordinator_took_up_again_came_back(
+    below: str, said: str, tables_of: TablesOf
+) -> None:
+    """What the coordinator says last counts."""
+    lost = (
+        "2026-11-25 16:36:10.5: W a.cc:1] failed to connect to all addresses\n"
+        "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling "
+        "/tensorflow.eager.EagerService/Enqueue:\n"
+        "ERROR:tensorflow:Worker /job:worker/replica:0/task:1 failed with UnavailableError():Socket closed\n"
+    )
+    back = "INFO:tensorflow:Worker /job:worker/replica:0/task:1 has been recovered.\n"
+    done = "2026-11-25 16:36:40.5: I a.cc:1] last batch\ntraining finished\n"
+    log = STEPS + lost + back + (lost if below else "") + done
+    tables = tables_of({"chief-0.log": log, **dict.fromkeys(("worker-0.log", "worker-1.log"), "server up\n"),
+                        "ps-0.log": "server up\n"})  # fmt: skip
+    assert summary(decide([], tables), tables) == f"worker:1 was {said}: chief:0 reached the planned end."
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,11 @@ _RELEASE_2_4 = datetime(2020, 12, 14, tzinfo=UTC).timestamp()
 """Release dates of TensorFlow and of TensorFlow 2.4, in seconds since 1970."""
 _ENDED_BY_TIMEOUT = 124
 """Exit code with which the command `timeout` says that it ended what it had started."""
+_MISSED_STEPS = 2
+"""Longest pauses in training after which a worker that was stopped had clearly stood still before.
+
+Whatever stops a worker comes up to one such pause after its last step, and its last lines some seconds later.
+"""
 _LOSSES = ("transport", "heartbeat", "down", "leader")
 """Kinds of complaint that end a job."""
 
@@ -193,9 +198,10 @@ def _stalled(training: Sequence[Row], silences: pl.DataFrame, stopped: bool) -> 
         return False
     if _count(training, "phase", "joined", "training") < len(training) or _count(training, "went_on", True):
         return False
+    long_silent = silences.filter(pl.col("silent") & (pl.col("seconds") > _MISSED_STEPS * pl.col("pause")))
     if _count(training, "sigterm", True):
-        return not silences.height or bool(silences["silent"].any())
-    ended_silent = stopped and silences.height == len(training) and bool(silences["silent"].all())
+        return not (silences.height and long_silent.is_empty())
+    ended_silent = stopped and silences.height == long_silent.height == len(training)
     return ended_silent or _count(training, "ended", "running") > 0
 
 

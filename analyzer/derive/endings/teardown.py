@@ -36,13 +36,14 @@ def ended_by_scheduler(facts: pl.DataFrame) -> bool:
 
 
 def scheduler_stop(facts: pl.DataFrame) -> float | None:
-    """Return when the scheduler says that it ended the job, for time or on request; None if it does not.
+    """Return when the scheduler or a CI server says that it ended the job; None if it does not.
 
-    The time is that of the scheduler's host.
+    It ended the job for time or on request. The time is that of its own host.
     """
     for value in facts.filter(key="ended_at")["value"].to_list():
         try:
             return datetime.fromisoformat(value).replace(tzinfo=UTC).timestamp()
         except ValueError:
             continue
-    return None
+    passed = facts.filter(key="time_limit_passed").drop_nulls("time")
+    return passed["time"][0] if passed.height else None

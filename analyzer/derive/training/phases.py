@@ -19,6 +19,7 @@ _NAMES: Mapping[str, str] = {
     "host": "host|prep|preprocess|python|augment|feature|decode",
     "collective": "all_?reduce|sync|comm|communication|collective|barrier|grad_?sync|reduce",
     "device": "device|compute|gpu|train|forward|backward|fwd|bwd|fwd_?bwd",
+    "wait": "wait|waiting|waited|idle|blocked|stalled",
 }
 """Kind of phase → the words that name it; the first match counts."""
 _KINDS = {kind: re.compile(rf"(?i)(?:^|[_/. ])(?:{words})(?=[_/. ]|$)") for kind, words in _NAMES.items()}

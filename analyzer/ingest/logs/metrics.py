@@ -22,7 +22,7 @@ _KNOWN = lazy_regex(
 )
 _PAIR = lazy_regex(
     r"(?<![\w./-])[\"']?(?P<name>[A-Za-z_][\w./-]*)[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
-    rf"{_ZEROS}(?P<number>{NUMBER})(?P<unit>ms|us|s|secs?|seconds)?(?![\w:/])(?!\.\d)",
+    rf"{_ZEROS}(?P<number>{NUMBER})(?: ?(?P<unit>ms|us|s|secs?|seconds))?(?![\w:/])(?!\.\d)",
     re.IGNORECASE,
 )
 _SPACED = lazy_regex(
@@ -32,6 +32,13 @@ _SPACED = lazy_regex(
     re.IGNORECASE,
 )
 """Regex for a name and its value with nothing but spaces between them: `G 0.693  D nan`."""
+_SPACED_DURATION = lazy_regex(
+    r"(?<![\w./=:-])(?!(?:after|and|are|at|by|every|for|from|in|is|last|of|on|or|than|to|took|was|with)\b)"
+    r"(?P<name>[A-Za-z_]\w*) {1,12}(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s|secs?|seconds)"
+    r"(?![\w:/%]|\.\d)",
+    re.IGNORECASE,
+)
+"""Regex for a name and a duration with nothing but spaces between them: `compute 812 ms`."""
 _RATE = lazy_regex(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s)/(?P<name>step|it|iter|batch)\b")
 _NO_METRICS = frozenset({
     "attempt", "batch", "date", "elapsed", "epoch", "epochs", "eta", "global_step", "host", "id", "index",
@@ -109,7 +116,8 @@ def metrics(text: str) -> Iterator[Metric]:
     around = _KNOWN.sub("", text)
     known = list(_KNOWN.finditer(text))
     found = {match.start("number"): match for match in (*_RATE.finditer(text), *known)}
-    for match in (*_PAIR.finditer(text), *_SPACED.finditer(text)):
+    spaced = (*_SPACED.finditer(text), *_SPACED_DURATION.finditer(text))
+    for match in (*_PAIR.finditer(text), *spaced):
         if _is_metric(match["name"]):
             found.setdefault(match.start("number"), match)
     for match in sorted(found.values(), key=lambda match: match.start("number")):

@@ -35,6 +35,8 @@ _INDEXES = (
 """Labels (of current and of earlier versions) with which controllers state role and index of a pod's task."""
 _OBJECT = re.compile(r'\s*(?:- )?"?(?:kind"?:\s*"?(?:Pod|PodList|List)"?,?|metadata"?:\s*\{?)\s*$')
 """Regex for a line at which the next pod may begin; not every tool writes its kind."""
+_BEGINS = re.compile(rf"{_OBJECT.pattern}|Name: +\S+\s*$|{_ROW.pattern}")
+"""Regex for a line at which another pod may begin, in any of the forms."""
 _LABEL = re.compile(
     rf'\s*"?(?P<key>{"|".join(map(re.escape, (*_ROLES, *_INDEXES, _JOB_OF_SET)))})"?:'
     r"\s*[\"']?(?P<value>\d{1,5}|[A-Za-z]{1,20})\b"
@@ -166,14 +168,17 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     wanted = matcher.lines("\n".join(line for _, line in numbered).encode("utf-8", "replace"))
     current = _Pod(output.source.worker)
     pods = {current.worker: current}
+    nobodys = False  # whether the pod that began last is that of no worker, as far as its names tell
     labels, event_pods = _Labels(), _pods_of_events([line for _, line in numbered])
     for place, (number, line) in enumerate(numbered, 1):
         named = _NAME.match(line) or _ROW.match(line)
-        labels = _Labels() if _OBJECT.match(line) else labels
+        if _BEGINS.match(line):
+            labels, nobodys = _Labels(), output.source.worker is None
         if labels.read_line(line, named):
             current = pods[labels.worker] = _Pod(labels.worker)
         elif not labels.worker:
-            current = _pod_named(named, current, pods)
+            current = _pod_named(named, _Pod(None) if named and nobodys else current, pods)
+        nobodys = nobodys and not (named and current.worker)
         current.read_line(line, number)
         if (event := _EXITED.match(line)) and (task := worker_of(event["pod"])):
             pods.setdefault(task, _Pod(task)).codes[False] = (int(event["value"]), number, line)
@@ -183,10 +188,14 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         event_row = _EVENT.match(line)
         about = worker_of(event_row["value"]) if event_row else event_pods.get(place, current.worker)
         add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
-    for pod in pods.values():
-        if pod.worker:
+    _add_ends(output, pods)
+
+
+def _add_ends(output: SourceRows, pods: Mapping[str | None, _Pod]) -> None:
+    for worker, pod in pods.items():
+        if worker:
             for row in pod.end():
-                output.add("facts", worker=pod.worker, **row)
+                output.add("facts", worker=worker, **row)
 
 
 def _pods_of_events(lines: list[str]) -> dict[int, str | None]:

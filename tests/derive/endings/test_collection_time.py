@@ -22,7 +22,7 @@ TRAINING = [server_started(T), *(step(n, T + 10 * n) for n in range(1, 6))]
 def collected(began: float, lines: Sequence[Line], ended: float | None = None, **stated: Any) -> Tables:
     """Two workers that ran when their files were collected, from one time to another."""
     times = (datetime.fromtimestamp(each, UTC).isoformat() for each in (began, ended or began + 5))
-    facts = {"exit_code": RUNNING, "collected_at": {"": "/".join(times)}, **stated}
+    facts = {"exit_code": RUNNING, "collected_at": {"": "/".join(times)}} | stated
     return derived({"worker-0.log": lines, "worker-1.log": lines}, cluster_spec=CLUSTER, **facts)
 
 
@@ -95,3 +95,26 @@ def test_a_clock_that_contradicts_the_logs_does_not_count(
 ) -> None:
     """The logs of a large job are read for minutes, and grow meanwhile."""
     assert collected(began, TRAINING, ended)["job"]["collection_doubt"].item() == doubt
+
+
+LISTED = {"worker:0": "yes", "worker:1": "yes"}
+
+
+@pytest.mark.parametrize(
+    ("codes", "ended"),
+    [({}, ["running", "running"]), ({"worker:1": "-9"}, ["running", "signal"])],
+    ids=["nothing else", "an exit code"],
+)
+def test_a_pod_that_ran_when_it_was_listed_runs(codes: dict[str, str], ended: list[str]) -> None:
+    """`mwms-collect` lists the pods when it collects the logs; an exit code is of a later time."""
+    tables = collected(T + 500, TRAINING, exit_code=codes, pod_running=LISTED)
+    assert tables["lifetimes"].sort("worker")["ended"].to_list() == ended
+    assert tables["job"]["stalled"].item() is (not codes)
+
+
+def test_a_list_of_pods_without_its_time_does_not_tell_the_end() -> None:
+    """It may be older than the end of the job."""
+    facts = {"cluster_spec": CLUSTER, "pod_running": LISTED}
+    tables = derived({"worker-0.log": TRAINING, "worker-1.log": TRAINING}, **facts)
+    assert set(tables["lifetimes"]["ended"]) == {"unknown"}
+    assert not tables["job"]["stalled"].item()

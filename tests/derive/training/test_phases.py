@@ -46,6 +46,16 @@ def test_the_time_in_a_collective_is_no_device_time() -> None:
     assert found["worker:1", "collective"]["excess_share"] == pytest.approx(-0.7)
 
 
+def test_a_wait_of_which_the_log_does_not_say_for_what_is_no_collective() -> None:
+    """A wait for input is input, and one in a collective is the collective's."""
+    rows = values("worker:0", compute=0.2, wait=0.8, data_wait=0.1, allreduce_wait=0.3)
+    kinds = {row["tag"]: row["kind"] for row in phases(frame("scalars", rows)).to_dicts()}
+    assert kinds == {
+        "compute_seconds": "device", "wait_seconds": "wait", "data_wait_seconds": "input",
+        "allreduce_wait_seconds": "collective",
+    }  # fmt: skip
+
+
 def test_a_part_is_no_share_of_itself() -> None:
     """Where the computation is not timed, the step is as long as the log says, or the clock."""
     few = values("worker:0", data=0.1)

@@ -130,6 +130,9 @@ def test_no_expression_cares_which_digit_stands_somewhere() -> None:
         ("7%|▋| 7/100 [00:10<00:15, 1.5s/it, loss=0.5, psnr=28.5]",
          {"step_seconds": 1.5, "loss": 0.5, "psnr": 28.5}),
         ("step 7 of worker=3 rank: 2 loss 0.5", {"loss": 0.5}),
+        ("step 7: compute 812 ms, wait 3 ms", {"compute_seconds": 0.812, "wait_seconds": 0.003}),
+        ("step 7 loss=0.5 compute: 0.812 s", {"loss": 0.5, "compute_seconds": 0.812}),
+        ("step 7 loss=0.5 took 812 ms, next in 3 s", {"loss": 0.5}),
     ],
 )  # fmt: skip
 def test_metrics_of_any_name_are_read(line: str, values: dict[str, float]) -> None:

@@ -284,3 +284,30 @@ def test_the_pod_that_a_job_started_anew_counts(make_run: MakeRun) -> None:
     facts = load_tables(discover([run]), our_rules())["facts"]
     codes = facts.filter((facts["key"] == "exit_code") & (facts["source"] == "pods.json"))
     assert codes.select("worker", "value").rows() == [("worker:1", "0")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "pods.json",
+            """{"items": [
+                {"metadata": {"name": "mnist-worker-1"}, "status": {"exitCode": 1}},
+                {"metadata": {"name": "ds-dispatcher-6c9f"}, "status": {"name": "dispatcher", "exitCode": 137}}
+            ]}""",
+        ),
+        (
+            "describe.txt",
+            "Name:         mnist-worker-1\nNamespace:    ml\n      Exit Code:    1\n\n"
+            "Name:         ds-dispatcher-6c9f\nNamespace:    ml\n      Exit Code:    137\n",
+        ),
+    ],
+)
+def test_a_pod_of_no_worker_tells_nothing_of_the_pod_above_it(
+    make_run: MakeRun, name: str, text: str
+) -> None:
+    """A tf.data service or a side job is listed beside the workers, and its end is not theirs."""
+    pretty = json.dumps(json.loads(text), indent=2) if name.endswith("json") else text
+    facts = load_tables(discover([make_run({**LOGS, name: pretty})]), our_rules())["facts"]
+    codes = facts.filter(key="exit_code").select("worker", "value").rows()
+    assert codes == [("worker:1", "1")]

@@ -31,6 +31,7 @@ _STATEMENT = lazy_regex(
 )
 _LABELLED = lazy_regex(r"\w[\w.-]{0,60} ?[>|] ?")
 """Regex for the label with which a collector begins each line, as `worker-1> ` or `node2 | `."""
+_LSF_REPORT = lazy_regex(r"Sender: LSF System <")
 _DIGITS = lazy_regex(r"\d+")
 _LEAST_CODE = 3
 """Minimum number of lines that are taken for code."""
@@ -80,14 +81,15 @@ def printed(lines: Sequence[str], fences: Sequence[bool], quoted: Sequence[bool]
 
 
 def _is_log(lines: Sequence[str], verbatim: Sequence[bool]) -> bool:
-    """Return True if a collector labels each line, or the first and the last line were printed."""
+    """Return True if a collector labels each line, or the first and the last line were printed.
+
+    Below what a job printed, LSF adds its report in the form of a mail.
+    """
     numbers = [at for at, line in enumerate(lines) if line.strip()]
     if all(_LABELLED.match(lines[at]) for at in numbers):
         return True
-    return all(
-        not verbatim[at] and form(lines[at], SENTENCE_WORDS) is Form.PRINTED
-        for at in (numbers[0], numbers[-1])
-    )
+    ends = numbers[:1] if any(map(_LSF_REPORT.match, lines)) else [numbers[0], numbers[-1]]
+    return all(not verbatim[at] and form(lines[at], SENTENCE_WORDS) is Form.PRINTED for at in ends)
 
 
 def _mark_repeated(lines: Sequence[str], forms: list[Form]) -> None:

@@ -33,6 +33,31 @@ def test_what_nobody_speaks_of_stays(log: list[str]) -> None:
     assert unmarked([LOG, "", sentence, "", *log]) == [LOG, "", sentence, "", *log]
 
 
+LSF_REPORT = [
+    "Sender: LSF System <lsfadmin@n07>",
+    "Subject: Job 4812[2]: <train> in cluster <prod> Exited",
+    "",
+    "Job <train> was submitted from host <login1> by user <anna> in cluster <prod> at Fri Nov 20 08:58:00 2026",
+    "Your job looked like:",
+    "",
+    "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
+    "",
+    "The output (if any) follows:",
+]
+
+
+@pytest.mark.parametrize("log", [[LOG, *LSF_REPORT], LSF_REPORT, ["-" * 60, *LSF_REPORT, "", LOG]])
+def test_the_report_of_lsf_is_no_mail_of_a_person(log: list[str]) -> None:
+    """LSF writes it below what a job printed, or above it."""
+    assert unmarked(log) == log
+
+
+def test_a_post_that_quotes_the_report_of_lsf_stays_one() -> None:
+    """Whoever speaks first has written the post."""
+    asked = ["Hello, my job was killed with `Connection refused`.", "", *LSF_REPORT]
+    assert unmarked(asked)[0] == ""
+
+
 def test_sentences_within_and_below_a_log_were_printed() -> None:
     """Programs print sentences too; above a log they are somebody's introduction."""
     within = "Primary job terminated normally, but one process returned"
