@@ -144,6 +144,7 @@ def _texts(tables: Tables) -> Iterator[str]:
 def _import_later_stages() -> None:
     import polars  # noqa: F401 - before deeper imports: a call at the end of a 16 KiB stack chunk maps memory
 
+    import analyzer.derive
     import analyzer.diagnose.advice.recipes
     import analyzer.diagnose.provenance
     import analyzer.engine.evaluate

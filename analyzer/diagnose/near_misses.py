@@ -27,8 +27,9 @@ def near_misses(findings: Sequence[Finding], decision: Decision, tables: Tables)
     """
     if decision.verdict is Verdict.HEALTHY:
         return []
+    lives = tables["lifetimes"].filter("trains")
     found = [
-        (finding, finding.near, _collect(finding.near, tables))
+        (finding, finding.near, _collect(finding.near, lives, tables["sources"]))
         for finding in findings
         if finding.outcome is Outcome.QUIET and finding.role is Role.CAUSE and finding.near
         if not set(finding.near.columns) <= _STRUCTURE and not _repeats_verdict(finding, decision)
@@ -47,13 +48,12 @@ def _repeats_verdict(finding: Finding, decision: Decision) -> bool:
     return explained or cause == decision.cause
 
 
-def _collect(near: MissingSignal, tables: Tables) -> str | None:
+def _collect(near: MissingSignal, lives: pl.DataFrame, sources: pl.DataFrame) -> str | None:
     """Return the missing file that might contain the signal; None if all relevant files were collected.
 
     A worker that was still running has no exit code to collect.
     """
     worker = near.worker or "every worker"
-    lives = tables["lifetimes"].filter("trains")
     if near.table == "lifetimes" and _ENDS & set(near.columns):
         own = lives.filter(pl.col("worker") == near.worker) if near.worker else lives
         ended = own.filter((pl.col("ended") != "running") | ~pl.col("sure"))
@@ -63,7 +63,7 @@ def _collect(near: MissingSignal, tables: Tables) -> str | None:
         return None
     usable = pl.col("kind").is_in(missing_file["kinds"]) & (pl.col("read") != "skipped")
     needed = {near.worker} if near.worker and near.table != "accusations" else set(lives["worker"])
-    here = needed <= set(tables["sources"].filter(usable)["worker"])
+    here = needed <= set(sources.filter(usable)["worker"])
     return None if here else str(missing_file["ask"].format(worker=worker))
 
 

@@ -148,7 +148,10 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
     Lines of Slurm do not count. Nor do, in the unlabelled lines of a log with labelled ones, facts and the
     exceptions that a launcher raises about its program.
     """
-    own = pl.col("source").is_in(list(logs))
+    wanted = list(logs)
+    if not wanted:
+        return set()
+    own = pl.col("source").is_in(wanted)
     labelled = {name.rpartition("#")[0] for name in tables["sources"]["source"]}
     unlabelled = own & ~pl.col("source").is_in(list(labelled))
     launcher = messages.wording("of_launcher")

@@ -1,6 +1,7 @@
 """Tells which lines of kernel logs are of another time than the run: such logs hold weeks, and other jobs."""
 
 import re
+from functools import cached_property
 
 import polars as pl
 
@@ -26,8 +27,11 @@ class RunTimes:
             pl.col("last_time").is_not_null(),
             ~pl.col("source").is_in(self._kernel_logs),
         )
-        goes_on = _with_undated_end(records, scalars)
-        self._goes_on = set(self._own["source"]) <= goes_on
+        self._records, self._scalars = records, scalars
+
+    @cached_property
+    def _goes_on(self) -> bool:
+        return set(self._own["source"]) <= _with_undated_end(self._records, self._scalars)
 
     def apart_from_end(self, rows: pl.DataFrame, text: str) -> pl.Series:
         """Return for each row whether a kernel log has it from another time than that of the run's end.

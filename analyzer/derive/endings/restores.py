@@ -23,9 +23,9 @@ class Save(NamedTuple):
 
 def restores(checksums: pl.DataFrame, training: pl.DataFrame) -> pl.DataFrame:
     """Return one row per worker and attempt whose first weights are those of an earlier attempt's save."""
-    known = checksums.filter(pl.col("kind").is_in(["weights", "saved_weights"])).drop_nulls("worker")
-    if "saved_weights" not in known["kind"]:
+    if "saved_weights" not in checksums["kind"]:
         return frame("restores", ())
+    known = checksums.filter(pl.col("kind").is_in(["weights", "saved_weights"])).drop_nulls("worker")
     logged = _logged_steps(training)
     workers = known.sort("attempt", "line").partition_by("worker", maintain_order=True)
     return frame("restores", (row for own in workers for row in _of_worker(own.to_dicts(), logged)))

@@ -17,6 +17,8 @@ _VALUES = {"nan": "NaN", "inf": "infinite", "-inf": "infinite"}
 
 def nonfinite(checksums: pl.DataFrame, workers: pl.DataFrame) -> pl.DataFrame:
     """Return one row per worker and kind, from the latest process of the worker that states it."""
+    if checksums.is_empty():
+        return frame("nonfinite", ())
     trainers = {*workers.filter("trains")["worker"]}
     known = checksums.filter(pl.col("kind").is_in(list(_KINDS))).drop_nulls("worker")
     known = known.sort("time", maintain_order=True)

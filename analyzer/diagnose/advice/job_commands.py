@@ -164,11 +164,10 @@ def restart_elsewhere(
     workers: Sequence[str], hosts: Sequence[str], tables: Tables
 ) -> contract.Restart | None:
     """Return how to restart the job without the hosts of these workers; None if the scheduler is unknown."""
-    platform = platform_of(tables)
     if nodes := _nodes_of_pods(workers, tables):
         return {"scheduler": "kubernetes", "text": _OTHER_NODES.replace("NODES", ", ".join(nodes))}
     named = _slurm_nodes(hosts)
-    if platform != "slurm" or not named or len(named) < len(hosts):
+    if not named or len(named) < len(hosts) or platform_of(tables) != "slurm":
         return None
     return {"scheduler": "slurm", "text": f"sbatch --exclude={','.join(named)} JOB.sh"}
 

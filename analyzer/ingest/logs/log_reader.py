@@ -96,14 +96,17 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     """Return the rows of the selected lines of a file, one item per stream."""
     first, last = selection.slices[0].data, selection.slices[-1].data
     may_be_pasted = selection.bytes <= LARGEST_PASTE
-    opening = _lines(first, may_be_pasted=may_be_pasted)
+    pieces = [
+        (piece.line, _lines(piece.data.removesuffix(b"\n"), may_be_pasted=may_be_pasted))
+        for piece in selection.slices
+    ]
+    opening = pieces[0][1]
     style = style_of_paste(opening) if may_be_pasted else detect_style(opening)
     if has_headings(style) and len(selection.slices) > 1:
         style = None  # a heading may lie in what is left out
     by_origin: dict[str | None, list[list[tuple[int, str]]]] = {}
-    for piece in selection.slices:
-        lines = _lines(piece.data.removesuffix(b"\n"), may_be_pasted=may_be_pasted)
-        for stream in split_streams(list(enumerate(lines, piece.line)), style):
+    for start, piece in pieces:
+        for stream in split_streams(list(enumerate(piece, start)), style):
             by_origin.setdefault(stream.key, []).append(stream.lines)
     year = _year(first) or _year(last) or _NO_YEAR
     outputs = []
