@@ -102,13 +102,17 @@ def _year_last(match: re.Match[str]) -> Head | None:
     return None if time is None else _dated(time, match[6])
 
 
+def _cjk(match: re.Match[str]) -> Head | None:
+    time = seconds(f"{match[1]}-{match[2]:0>2}-{match[3]:0>2} {match[4]}")
+    return None if time is None else _dated(time, match[5])
+
+
 def _rarer(line: str, year: int) -> Head | None:
-    """Parse a date whose year is last, a date in Chinese, a time of day alone, or a line of syslog or `dmesg -T`."""
+    """Parse a date with its year last or in Chinese, a time of day alone, or a line of syslog or `dmesg -T`."""
     if match := _YEAR_LAST.match(line):
         return _year_last(match)
     if match := _CJK_DATE.match(line):
-        time = seconds(f"{match[1]}-{match[2]:0>2}-{match[3]:0>2} {match[4]}")
-        return None if time is None else _dated(time, match[5])
+        return _cjk(match)
     if match := _CLOCK.match(line):
         return _dated(None, match[1])
     if line[:1] not in "[JFMASONDTW" or not (match := _SYSLOG.match(line)):
