@@ -108,7 +108,7 @@ def _cjk(match: re.Match[str]) -> Head | None:
 
 
 def _rarer(line: str, year: int) -> Head | None:
-    """Parse a date with its year last or in Chinese, a time of day alone, or a line of syslog or `dmesg -T`."""
+    """Parse a date with its year last or in Chinese, a time of day alone, or a line of syslog or `dmesg`."""
     if match := _YEAR_LAST.match(line):
         return _year_last(match)
     if match := _CJK_DATE.match(line):
