@@ -16,7 +16,7 @@ from analyzer.tables.grouping import grouped
 COMPARED = (
     "tensorflow", "python", "replicas", "num_workers", "communication", "steps_per_epoch",
     "trainable_parameters", "strategy", "host", "claims", "gpu", "server_address", "gpu_driver", "cuda",
-    "gpu_model", "seed:tf.random.set_seed", "seed:keras.utils.set_random_seed",
+    "gpu_model", "server_source", "seed:tf.random.set_seed", "seed:keras.utils.set_random_seed",
 )  # fmt: skip
 _LISTED = (
     r"^package:(?:tensorflow|tf-|keras|numpy$|protobuf$|grpcio$|nvidia-|cuda|cudnn|nccl|h5py$|ml-dtypes$|horovod$)"

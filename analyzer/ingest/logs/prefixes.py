@@ -31,6 +31,10 @@ _YEAR_LAST = lazy_regex(
 )
 """A date with its month first, as Hugging Face's example scripts set it; the day first if it is above 12, or
 before a dot."""
+_CJK_DATE = lazy_regex(
+    r"[\[(]?(\d{4})年 ?(\d\d?)月 ?(\d\d?)日 ?(\d\d:\d\d:\d\d(?:[.,]\d+)?)[\])]?(.*)", re.DOTALL
+)
+"""A date as Chinese and Japanese write it: `2026年11月26日 17:38:19`."""
 _LEVEL_FIRST = lazy_regex(rf"[\[(]?({_LEVELS})[\])]?[ :-]+[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
 _LEVEL = lazy_regex(rf"\W{{0,4}}\b({_LEVELS})\b\W?(.*)", re.DOTALL)
 _NAME_LEVEL = lazy_regex(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?")
@@ -98,10 +102,17 @@ def _year_last(match: re.Match[str]) -> Head | None:
     return None if time is None else _dated(time, match[6])
 
 
+def _cjk(match: re.Match[str]) -> Head | None:
+    time = seconds(f"{match[1]}-{match[2]:0>2}-{match[3]:0>2} {match[4]}")
+    return None if time is None else _dated(time, match[5])
+
+
 def _rarer(line: str, year: int) -> Head | None:
-    """Parse a date whose year is last, a time of day alone, or a line of syslog, journalctl or `dmesg -T`."""
+    """Parse a date with its year last or in Chinese, a time of day alone, or a line of syslog or `dmesg`."""
     if match := _YEAR_LAST.match(line):
         return _year_last(match)
+    if match := _CJK_DATE.match(line):
+        return _cjk(match)
     if match := _CLOCK.match(line):
         return _dated(None, match[1])
     if line[:1] not in "[JFMASONDTW" or not (match := _SYSLOG.match(line)):

@@ -30,7 +30,9 @@ _METRIC = lazy_regex(rf" - ([A-Za-z_][\w./]*): ({NUMBER})\b", re.IGNORECASE)
 _KEY = r"[\"']?\s*[:=#]?\s*[\"'\[(]?\s*"
 _STEP_WORDS = r"paso|passo|étape|etapa|schritt|krok|шаг|ステップ|步骤|步|第(?=\s*\d+\s*步)"
 """Words for a step in other languages; Chinese counts between two signs, `第 40 步`."""
-_EPOCH_WORDS = "epoch[ea]?|[ée]poque|[ée]poca|эпоха|エポック|轮次"
+_EPOCH_WORDS = (
+    r"epoch[ea]?|[ée]poque|[ée]poca|эпоха|エポック|轮次|第(?=\s*\d+\s*(?:/\s*\d+\s*)?(?:[轮輪]|エポック))"
+)
 _STEP = lazy_regex(
     rf"(?<![a-z_-])(?:(?:global|train|training)[_ ]?)?(?:(?:step|iteration|iter|batch|it)s?|{_STEP_WORDS})"
     rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?",

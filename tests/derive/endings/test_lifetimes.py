@@ -74,6 +74,8 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         ([*STEPS, says("epoca 1 terminada, perdida media 2.59")], None, "unknown"),
         ([*STEPS, says("entrenamiento terminado")], None, "finished"),
         ([*STEPS, says("Training ist fertig.")], None, "finished"),
+        ([*STEPS, says("fim do treino")], None, "finished"),
+        ([*STEPS, says("Ende des Trainings in Sicht? Fehler 3")], None, "unknown"),
         ([*STEPS, says("Vortraining fertig, beginne Feinabstimmung")], None, "unknown"),
         ([*STEPS, says("Solved at episode 195! mean reward 195.05")], None, "finished"),
         ([*STEPS, says("not solved after 120 episodes")], None, "unknown"),

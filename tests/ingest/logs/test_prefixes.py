@@ -26,6 +26,7 @@ NOON = 1795225237.0
         ("11/21/2026 01:40:37 - INFO - __main__ - step 3", Head("python", NOON, "I", "__main__", "step 3")),
         ("21/11/2026 01:40:37 step 3", Head("plain", NOON, None, None, "step 3")),
         ("21.11.2026 01:40:37 | step 3", Head("plain", NOON, None, None, "step 3")),
+        ("2026年11月21日 01:40:37 第 3 步", Head("plain", NOON, None, None, "第 3 步")),
         ("2026-11-21 01:40:37 - train - ERROR - gone", Head("python", NOON, "E", "train", "gone")),
         ("[2026-11-21T01:40:37Z] rank=0 step 3", Head("plain", NOON, None, None, "rank=0 step 3")),
         ("2026-11-21T01:40:37Z Traceback (most recent call last):",

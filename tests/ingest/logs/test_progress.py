@@ -83,7 +83,7 @@ def test_values_that_are_not_finite_are_kept() -> None:
 @pytest.mark.parametrize(
     "line",
     ["batch_size: 64", "steps_per_epoch=100 loss=mse", "loss function: mse", "using 4 steps", "financial data loaded",
-     "hello task=1 conf.epochs=5 conf.steps=18 conf.lr=0.1", "max_steps=1000", "第 3 章", "Passwort 3", "ValueError: step 3 loss nan",
+     "hello task=1 conf.epochs=5 conf.steps=18 conf.lr=0.1", "max_steps=1000", "第 3 章", "第 3 轮", "Passwort 3", "ValueError: step 3 loss nan",
      'config: {"trainer": {"log_every": 10, "step": 4}, "optim": {"lr": 0.05}, "data": {"batch": 32}}',
      '{"event": "start", "lr": 0.05, "batch": 32}', "Hyperparameters: {'lr': 0.1, 'epoch': 20}"],
 )  # fmt: skip
@@ -184,6 +184,12 @@ def test_the_lines_of_an_estimator_are_read() -> None:
 def test_a_job_step_of_slurm_is_no_step_of_training(line: str) -> None:
     """Slurm counts steps of a job."""
     assert not is_progress(line)
+
+
+def test_an_epoch_that_chinese_counts_between_two_signs_is_one() -> None:
+    """With its plan and its loss, `第 2/3 轮`."""
+    _, loss = points("第 2/3 轮 完成，损失 0.5")
+    assert (loss.epoch, loss.epochs, loss.step, loss.value) == (2, 3, None, 0.5)
 
 
 @pytest.mark.parametrize("line", ["Epoch 2/3", "Epoch 2 of 3", "Starting epoch 2/3..."])

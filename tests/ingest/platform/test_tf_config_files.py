@@ -54,3 +54,10 @@ def test_a_config_that_breaks_off_is_damage(text: str, what: str, line: int, tab
     tables = tables_of({"tf_config-1.json": text, "worker-0.log": "step 1 loss 0.5\n"})
     ((source, found, said),) = tables["damage"].select("source", "line", "what").rows()
     assert (source, found, said[: len(what)]) == ("tf_config-1.json", line, what)
+
+
+def test_a_folder_named_so_holds_them(tables_of: TablesOf) -> None:
+    """Each file by the worker that it is named after; a document elsewhere is none."""
+    tables = tables_of({"tf_config/worker-1.json": GOOD, "configs/worker-1.json": GOOD})
+    own = tables["facts"].filter(tables["facts"]["key"] == "task")
+    assert own.select("source", "value").rows() == [("tf_config/worker-1.json", "worker:1")]
