@@ -19,6 +19,7 @@ from analyzer.ingest.logs.pastes.line_forms import (
     is_paragraph,
     is_speech,
 )
+from analyzer.ingest.logs.pastes.solved_errors import solved
 from analyzer.model.lazy_regex import lazy_regex
 
 _PROSE = frozenset({Form.SPOKEN, Form.SENTENCE, Form.TITLE})
@@ -75,6 +76,8 @@ def printed(lines: Sequence[str], fences: Sequence[bool], quoted: Sequence[bool]
         is_announced = _is_announced(lines, forms, start)
         kept += _kept(lines[start:end], forms[start:end], is_announced=is_announced)
     shown = [line if is_kept else "" for line, is_kept in zip(lines, kept, strict=True)]
+    for at in solved(lines, forms, shown):
+        shown[at] = "" if not fences[at] else shown[at]
     if Form.PRINTED not in forms and not any(inside):
         _restore_quotation(shown, lines)
     return shown
