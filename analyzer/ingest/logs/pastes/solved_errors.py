@@ -58,8 +58,8 @@ _OTHER_PROCESS = lazy_regex(
 def solved(lines: Sequence[str], forms: Sequence[Form], shown: Sequence[str]) -> range:
     """Return the numbers of the lines of `shown` that show errors which the post says were solved.
 
-    `lines` are those of the whole post, `forms` says what each is, and in `shown` those that no program printed
-    are empty.
+    `lines` are those of the whole post, `forms` says what each is, and in `shown` what no program printed is
+    empty.
     """
     errors = [at for at, line in enumerate(shown) if _is_error(line.strip())]
     for at in range(len(lines) - 1, -1, -1):
