@@ -95,7 +95,7 @@ def form(line: str, least: int) -> Form:
     item, speaker = _ITEM.match(line), _SPEAKER.match(text)
     said = text[speaker.end() :] if speaker else line[item.end() :].strip() if item else text
     if is_of_post(text):
-        return Form.SPOKEN
+        return Form.OTHER if stream_below(line) else Form.SPOKEN
     if is_of_logger(text) or is_of_logger(said):
         return Form.PRINTED
     if is_spoken(said) or (speaker and has_words(said, FEW_WORDS)):

@@ -65,6 +65,7 @@ def test_a_person_says_it(line: str) -> None:
         ),
         ("#2210 (NaN loss)", Form.OTHER),
         ("### worker 1", Form.OTHER),
+        ("worker 1 says:", Form.OTHER),
         ("Killed", Form.OTHER),
         ("   ", Form.BLANK),
     ],
