@@ -65,20 +65,24 @@ def solved(lines: Sequence[str], forms: Sequence[Form], shown: Sequence[str]) ->
     for at in range(len(lines) - 1, -1, -1):
         if not errors or at < errors[0]:
             break
-        goes_on = forms[at] in _PROSE and not shown[at] and any(line.strip() for line in shown[at:])
-        if goes_on and _turns(lines[at], fails_again=at < errors[-1]):
+        is_said = forms[at] in _PROSE and not shown[at]
+        if is_said and _turns(lines[at], fails_again=at < errors[-1]):
             return range(errors[0], at)
     return range(0)
 
 
 def _turns(line: str, *, fails_again: bool) -> bool:
-    """Return True if a line says that what stands above is over, and goes on to a later failure."""
+    """Return True if a line says that what stands above is over, and goes on to a later failure.
+
+    Where no error follows (`fails_again`), it has to say both, or that the job hangs since.
+    """
     if _OTHER_PROCESS.search(line):
         return False
     sure = [each for each in _BETWEEN_SENTENCES.split(line) if each and not _UNSURE.search(each)]
-    if fails_again and any(_SOLVED.search(each) or _NOW.search(each) for each in sure):
+    is_over, goes_on = (any(map(each.search, sure)) for each in (_SOLVED, _NOW))
+    if fails_again and (is_over or goes_on):
         return True
-    return any(_NOW.search(each) and _HANGS.search(each) for each in sure)
+    return goes_on and (is_over or any(map(_HANGS.search, sure)))
 
 
 def _is_error(text: str) -> bool:
