@@ -9,6 +9,7 @@ from html import unescape
 
 from analyzer.ingest.logs.collectors.line_styles import Style
 from analyzer.ingest.logs.collectors.streams import detect_style
+from analyzer.ingest.logs.pastes.hard_wraps import joined
 from analyzer.ingest.logs.pastes.post import printed
 from analyzer.ingest.logs.prefixes import head
 from analyzer.model.lazy_regex import lazy_regex
@@ -56,7 +57,7 @@ def begins_output(fence: str) -> bool:
 
 def unmarked(lines: Sequence[str]) -> list[str]:
     """Return the lines as their log had them."""
-    unquoted = [_unquoted(line) for line in lines]
+    unquoted = joined([_unquoted(line) for line in lines])
     bare = [_CODE.sub(r"\g<code>", line) if line[:1] == "`" else line for line in unquoted]
     depth = min((_depth(line) for line in bare if line.strip()), default=0)
     moved = _dedented([line[depth:] for line in bare])
