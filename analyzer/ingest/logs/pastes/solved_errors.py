@@ -4,6 +4,7 @@ A post shows the first error, says that it is gone, and shows what came then. On
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from analyzer.ingest.logs.pastes.line_forms import Form
 from analyzer.ingest.logs.prefixes import head
@@ -48,6 +49,8 @@ _UNSURE = lazy_regex(
     r"|works?|runs fine|trains fine|better|faster)\b|n['’]t\b)|[?？]|吗|没解决|未解决|怎么|如何"
 )
 """Regex for a sentence that asks, doubts or denies, or tells that all is well now."""
+_UPDATE = lazy_regex(r"(?i:\W*(?:update|edit|upd)\b[ #.:]{0,3}(?P<number>\d{1,2})\b)")
+"""Regex for the beginning of a numbered addition to a post."""
 _OTHER_PROCESS = lazy_regex(
     r"(?i:\b(?:worker|chief|master|ps|rank|node|host|machine|server|pod|replica|gpu|card)s?\b)"
     r"|节点|机器|主机|ノード|Knoten|Rechner"
@@ -62,12 +65,24 @@ def solved(lines: Sequence[str], forms: Sequence[Form], shown: Sequence[str]) ->
     empty.
     """
     errors = [at for at, line in enumerate(shown) if _is_error(line.strip())]
+    if older := _older_updates(lines, forms, errors):
+        return older
     for at in range(len(lines) - 1, -1, -1):
         if not errors or at < errors[0]:
             break
         is_said = forms[at] in _PROSE and not shown[at]
         if is_said and _turns(lines[at], fails_again=at < errors[-1]):
             return range(errors[0], at)
+    return range(0)
+
+
+def _older_updates(lines: Sequence[str], forms: Sequence[Form], errors: Sequence[int]) -> range:
+    """Return the lines below the newest update, if it shows an error and the post numbers them downwards."""
+    said = ((at, _UPDATE.match(lines[at])) for at, what in enumerate(forms) if what in _PROSE)
+    updates = [(at, int(match["number"])) for at, match in said if match]
+    is_downwards = len(updates) > 1 and all(one[1] > other[1] for one, other in pairwise(updates))
+    if is_downwards and any(updates[0][0] < at < updates[1][0] for at in errors):
+        return range(updates[1][0], len(lines))
     return range(0)
 
 

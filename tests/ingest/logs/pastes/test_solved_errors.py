@@ -80,3 +80,14 @@ def test_a_solution_below_everything_leaves_the_error() -> None:
     """The post is about the error that it solves."""
     pasted = ["I get this on two cards:", "", "```", FIRST, "```", "I fixed it, the strategy came too late."]
     assert unmarked(pasted)[3] == FIRST
+
+
+def test_the_newest_of_updates_that_count_downwards_stands_first() -> None:
+    """Where they count upwards, each adds to what stands above."""
+
+    def update(number: int, error: str) -> list[str]:
+        return [f"Update {number}: this is what I get with the newest version", "```", error, "```"]
+
+    downwards = [line for line in unmarked([*update(2, LAST), *update(1, FIRST)]) if line and line != "```"]
+    upwards = [line for line in unmarked([*update(1, FIRST), *update(2, LAST)]) if line and line != "```"]
+    assert (downwards, upwards) == ([LAST], [FIRST, LAST])
