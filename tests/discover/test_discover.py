@@ -267,18 +267,6 @@ def test_what_a_file_begins_with_decides_its_kind(tmp_path: Path, name: str, tex
     assert [source.kind for source in discover([tmp_path]).sources] == [kind]
 
 
-def test_a_post_in_markdown_counts_where_there_is_no_log(tmp_path: Path) -> None:
-    """Beside a log, and under names of documentation, Markdown describes something else."""
-    post = "Training stops. What is it?\n\nmpirun noticed that process rank 7 exited on signal 9 (Killed).\n"
-    alone = discover([write(tmp_path / "alone", {"issue.md": post, "README.md": post})]).sources
-    assert {source.name: source.kind for source in alone} == {"issue.md": Kind.LOG, "README.md": Kind.OTHER}
-    beside = discover([write(tmp_path / "beside", {"issue.md": post, "worker-0.log": "step 1\n"})]).sources
-    assert {source.name: source.kind for source in beside} == {
-        "issue.md": Kind.OTHER,
-        "worker-0.log": Kind.LOG,
-    }
-
-
 @pytest.mark.parametrize(
     ("name", "worker"),
     [
