@@ -4,6 +4,7 @@ A post shows the first error, says that it is gone, and shows what came then. On
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from analyzer.ingest.logs.pastes.line_forms import Form
@@ -64,14 +65,15 @@ def solved(lines: Sequence[str], forms: Sequence[Form], shown: Sequence[str]) ->
     `lines` are those of the whole post, `forms` says what each is, and in `shown` what no program printed is
     empty.
     """
-    errors = [at for at, line in enumerate(shown) if _is_error(line.strip())]
+    errors = [at for at, line in enumerate(shown) if _is_error(line.strip(), {"E", "F"})]
+    ends = [at for at in errors if _is_error(shown[at].strip(), {"F"})]
     if older := _older_updates(lines, forms, errors):
         return older
     for at in range(len(lines) - 1, -1, -1):
         if not errors or at < errors[0]:
             break
         is_said = forms[at] in _PROSE and not shown[at]
-        if is_said and _turns(lines[at], fails_again=at < errors[-1]):
+        if is_said and _turns(lines[at], fails_again=at < max(ends, default=-1)):
             return range(errors[0], at)
     return range(0)
 
@@ -100,8 +102,9 @@ def _turns(line: str, *, fails_again: bool) -> bool:
     return goes_on and (is_over or any(map(_HANGS.search, sure)))
 
 
-def _is_error(text: str) -> bool:
+def _is_error(text: str, levels: AbstractSet[str]) -> bool:
+    """Return True for an exception, and for a record of a level; TensorFlow starts up with some of level E."""
     if names_error(text) or starts_traceback(text):
         return True
     found = head(text, _NO_YEAR)
-    return found is not None and found.level in {"E", "F"}
+    return found is not None and found.level in levels

@@ -63,6 +63,13 @@ def test_an_error_may_give_way_to_a_hang() -> None:
     assert read("That is solved, now it works:", last=SERVER) == [FIRST, SERVER]
 
 
+def test_more_output_may_begin_with_errors_that_end_nothing() -> None:
+    """As TensorFlow's of plugins; only an exception or an abort is a later end."""
+    noise = "2026-11-21 01:40:37.754266: E external/x/cuda_fft.cc:485] Unable to register cuFFT factory"
+    assert read("I am now running it with the debug lines of NCCL:", last=noise) == [FIRST, noise]
+    assert read("I fixed that, and now I get this:", last=noise) == [noise]
+
+
 def test_a_post_without_blocks_of_code() -> None:
     """Each line keeps its number."""
     pasted = [
