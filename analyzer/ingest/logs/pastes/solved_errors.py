@@ -103,7 +103,7 @@ def _turns(line: str, *, fails_again: bool) -> bool:
 
 
 def _is_error(text: str, levels: AbstractSet[str]) -> bool:
-    """Return True for an exception, and for a record of a level; TensorFlow starts up with some of level E."""
+    """Return True for an exception, and for a record of a level; TensorFlow starts with some of level E."""
     if names_error(text) or starts_traceback(text):
         return True
     found = head(text, _NO_YEAR)
