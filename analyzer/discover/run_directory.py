@@ -50,6 +50,10 @@ _MAY_BE_LOG = re.compile(
     r"(?:^|/)(?!part-|shard|checkpoint|ckpt|model)(?:[^/.]*(?:\d|worker|chief|master|rank|task)[^/.]*|[^/]+\.(?!sha|md5|crc)(?:[a-z]{2,}[-_]?)?\d{1,5})$"
 )
 """Regex for names of logs without a suffix, such as `48213_1`, or with a number or a host as suffix."""
+_MAY_BE_POST = re.compile(
+    r"(?:^|/)(?!readme|change(?:log|s)\b|contributing|licen[cs]e|notice|security|authors|index\b)[^/]*\.(?:md|markdown)$"
+)
+"""Regex for names of Markdown in which a user may have saved a post; others describe a program."""
 _NO_LINES_OF_A_LOG = re.compile(rb"\A(?![^\n]*\n)|\A(?:#!|[<{\[])|[\0-\7\x0e-\x1a\x1c-\x1f]")
 
 
@@ -83,6 +87,8 @@ def discover(
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
     if readers:
         sources = [_with_reader(source, readers) for source in sources]
+    if all(source.kind is Kind.OTHER and not source.reader for source in sources):
+        sources = [_as_post(source) for source in sources]
     _require_more_than_reports(paths, sources)
     in_order = sorted(_with_rotated_parts(sources), key=lambda source: _natural_key(source.name))
     return RunDir(_run_name(base), tuple(_with_unique_names(in_order)), budget, scratch)
@@ -269,6 +275,14 @@ def _as_log(source: Source) -> Source:
     if not source.skip and (tool := reporting_tool(source.name, _opening_of(source.path))):
         raise NothingReadable(f"{source.path}: a report of {tool}; give the run that it is about")
     if source.kind is not Kind.OTHER or source.skip or b"\0" in _opening_of(source.path):
+        return source
+    return source._replace(kind=Kind.LOG, worker=worker_of(source.name))
+
+
+def _as_post(source: Source) -> Source:
+    """Return a file of a run without any log as one if its name says that it is Markdown."""
+    is_post = not source.skip and _MAY_BE_POST.search(_plain(source.name).lower())
+    if not is_post or is_own_report(source.name, _opening_of(source.path)) or is_binary(source.path):
         return source
     return source._replace(kind=Kind.LOG, worker=worker_of(source.name))
 

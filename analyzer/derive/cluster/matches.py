@@ -5,7 +5,7 @@ from collections import Counter
 
 import polars as pl
 
-from analyzer.derive.training.ordering import printed_after_end
+from analyzer.derive.training.ordering import Excerpts, printed_after_end
 from analyzer.model.task_names import is_kernel_log
 from analyzer.tables.kernel_times import RunTimes
 
@@ -41,8 +41,19 @@ def matches(
         run_times.apart_from_end(found, "excerpt").alias("of_another_time"),
         pl.Series("tensorflow", stated, dtype=pl.String()),
     )
+    joined = joined.with_columns(overcome=pl.col("overcome") & ~_ends_excerpt(joined, facts, scalars))
     begun = (pl.col("first") < pl.col("line")).fill_null(value=False)
     return joined.with_columns(pl.col("before_start") & ~begun).drop("first", "last")
+
+
+def _ends_excerpt(found: pl.DataFrame, facts: pl.DataFrame, scalars: pl.DataFrame) -> pl.Series:
+    """Return for each line whether an exception holds it with which a part of a post ends."""
+    excerpts = Excerpts(facts, scalars)
+    rows = found.select("kind", "source", "line").iter_rows()
+    return pl.Series(
+        [kind == "traceback" and excerpts.is_last_of_its_own(source, line) for kind, source, line in rows],
+        dtype=pl.Boolean(),
+    )
 
 
 def _before_start(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:

@@ -32,7 +32,7 @@ def members(
 ) -> Mapping[str, str]:
     """Return task → why it counts as a member; `listed` are the tasks in the stated clusters."""
     stated = facts.filter(pl.col("key").is_in(["connected", "awaits"]))["value"]
-    named = {task for task in stated if is_task(task)}
+    named = {*stated.drop_nulls()}
     found = dict.fromkeys(_named_by_peers(records) | _missing_ranks(facts), NAMED)
     if len(listed) > 1:
         roles = {split_task(task)[0] for task in listed}

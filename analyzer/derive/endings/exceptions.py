@@ -12,7 +12,7 @@ import polars as pl
 
 from analyzer.derive.endings.peer_complaints import tasks_by_address
 from analyzer.derive.endings.teardown import ended_by_scheduler, ended_from_outside
-from analyzer.derive.training.ordering import comes_after, dated, last_progress, line_at
+from analyzer.derive.training.ordering import Excerpts, comes_after, dated, last_progress, line_at
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.traceback_format import Raised, executed, is_runtime_error, parse
 from analyzer.tables.builders import frame
@@ -75,7 +75,8 @@ def exceptions(
     _attribute(rows, facts)
     _disown_broken_connections(rows, wording, facts, sources)
     _disown_lost_peers(rows, wording, facts)
-    later = last_progress(scalars)
+    progress, excerpts = last_progress(scalars), Excerpts(facts, scalars)
+    later: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
     starting = [each.detail for each in messages.stating("fact") if each.starts_process]
     for row in facts.filter(pl.col("key").is_in(starting)).iter_rows(named=True):
         later.setdefault((row["worker"], row["attempt"]), []).append(row)
@@ -85,7 +86,10 @@ def exceptions(
     bars = _last_bars(scalars)
     for row in rows:
         # Without a worker, the file may be of several.
-        behind = later[row["worker"], row["attempt"]] if row["worker"] else ()
+        key = row["worker"], row["attempt"]
+        behind = later.get(key, []) if row["worker"] else []
+        if row["worker"] and not excerpts.is_last_of_its_own(row["source"], row["line"]):
+            behind = [*behind, *progress.get(key, ())]
         flushed = row["line"] >= bars[row["source"]][0] if row["source"] in bars else False
         ends = (each for each in behind if not (flushed and each["line"] == bars[row["source"]][1]))
         row["final"] = not any(comes_after(each, row) for each in ends)

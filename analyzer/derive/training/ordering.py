@@ -56,6 +56,22 @@ def last_progress(scalars: pl.DataFrame) -> dict[tuple[str, int], list[Row]]:
     return grouped(((row["worker"], row["attempt"]), row) for row in last.iter_rows(named=True))
 
 
+class Excerpts:
+    """Parts of logs that a post shows one below the other; a later one may be of another run."""
+
+    def __init__(self, facts: pl.DataFrame, scalars: pl.DataFrame) -> None:
+        """Read where further parts begin from `facts`, and from `scalars` which lines show progress."""
+        begins = facts.filter(pl.col("line").is_not_null(), key="excerpt_begins")
+        self._begins: dict[str, list[int]] = grouped(begins.sort("line").select("source", "line").iter_rows())
+        shown = scalars.filter(pl.col("source").is_in([*self._begins])).drop_nulls("line")
+        self._progress: dict[str, list[int]] = grouped(shown.select("source", "line").iter_rows())
+
+    def is_last_of_its_own(self, source: str, line: int) -> bool:
+        """Return True if only a later part of the source shows progress below a line."""
+        end = next((begin for begin in self._begins.get(source, ()) if begin > line), None)
+        return end is not None and not any(line < at < end for at in self._progress.get(source, ()))
+
+
 def last_telling(records: Sequence[Row]) -> Row | None:
     """Return the last record that says something by itself; None if there is none.
 

@@ -104,6 +104,14 @@ def test_a_dump_of_the_fault_handler_is_of_the_runtime() -> None:
     assert only(derived({"worker-0.log": [says(dump, level="E", kind="traceback")]}))["runtime"]
 
 
+def test_another_block_of_a_post_does_not_survive_an_exception() -> None:
+    """It may show a run that worked; progress in the same block does."""
+    block = says("```", facts={"excerpt_begins": "yes"})
+    failed = raised("KeyError: 'x'")
+    assert only(derived({"worker-0.log": [step(1), failed, block, step(2)]}))["final"]
+    assert not only(derived({"worker-0.log": [step(1), failed, step(2), block, step(3)]}))["final"]
+
+
 def test_an_exception_that_training_survived_is_not_final() -> None:
     """Later progress clears it."""
     found = only(derived({"worker-0.log": [raised("ValueError: bad cell"), step(3)]}))

@@ -24,11 +24,14 @@ _ROLE = re.compile(
 )
 _PLACE = re.compile(r"(?<![a-z])(?:node|host|machine|server|vm|container|terminal)[-_ #]?\d{1,4}(?!\d)")
 """Regex for a machine's number, which counts where a title names no task."""
+_ALONE = re.compile(r"(?<![a-z])(ps|parameter[ -]server|evaluator)(?![a-z])(?!\s*\d)")
+"""Regex for a role of which a small job has one task, which then needs no number."""
 _TITLES = tuple(
     map(
         re.compile,
         (
             r"==> (?P<title>.+) <==$",
+            r"(?:<details(?: open)?> *)?<summary>(?P<title>[^=]+)</summary>$",
             r"(?:#+|={2,}|-{2,}(?= )|\*+|>{2,}) *(?P<title>[^=:\"]+?) *[#=*<:-]*$",
             r"\[(?P<title>[^\]=]+)\]:?$|<(?P<angled>[^<>=]+)>$",
             r"(?P<title>(?!Process |Thread |Exception )[A-Za-z][^=:|\"'{}<>]*) *:$",
@@ -140,4 +143,5 @@ def _named(text: str) -> str:
         tasks = {name.replace("index", "task"): worker_of(name.replace("index", "task")) for name in names}
         if tasks:
             return min(tasks) if len(set(tasks.values())) == 1 else ""
-    return ""
+    roles = {"evaluator" if name == "evaluator" else "ps" for name in _ALONE.findall(text.lower())}
+    return f"{min(roles)}-0" if len(roles) == 1 else ""

@@ -62,6 +62,8 @@ _OF_RUNTIME = lazy_regex(
     r"/(?:job|replica|task|device):\w|\[\[|\{\{node|\[Op:|\.(?:cc|cu|h|py):\d|\b0x[0-9a-f]{6}|\w=\w|\w::\w"
 )
 """Regex for names and addresses that only programs write out."""
+_QUOTED = lazy_regex(r"\"[^\"]{12,}\"|`[^`]{12,}`|“[^”]{12,}”")
+"""Regex for a message that a sentence quotes."""
 _COLUMNS = lazy_regex(r"\S(?:\t| {2})\s*\S.*\S(?:\t| {2})\s*\S")
 _PERSON = lazy_regex(
     r"(?<![\w'`/.-])(?:I(?= [a-z']+(?:[ ,.;:!?)]|$))|I['’](?:m|ve|d|ll)\b"
@@ -93,7 +95,7 @@ def form(line: str, least: int) -> Form:
     item, speaker = _ITEM.match(line), _SPEAKER.match(text)
     said = text[speaker.end() :] if speaker else line[item.end() :].strip() if item else text
     if is_of_post(text):
-        return Form.SPOKEN
+        return Form.OTHER if stream_below(line) else Form.SPOKEN
     if is_of_logger(text) or is_of_logger(said):
         return Form.PRINTED
     if is_spoken(said) or (speaker and has_words(said, FEW_WORDS)):
@@ -121,6 +123,9 @@ def is_of_logger(text: str) -> bool:
 
 
 def _is_of_program(text: str) -> bool:
+    """Return True for a line with the marks of a program, outside of what a sentence quotes."""
+    own = _QUOTED.sub("", text)
+    text = own if own != text and has_words(own, _SPEECH_WORDS, share=0.8) else text
     regexes = (_NAMED_PROGRAM.match, _OF_RUNTIME.search, _COLUMNS.search)
     return any(find(text) is not None for find in regexes)
 

@@ -5,9 +5,11 @@ No line is added or left out, so that each keeps its number.
 
 import re
 from collections.abc import Sequence
+from html import unescape
 
 from analyzer.ingest.logs.collectors.line_styles import Style
 from analyzer.ingest.logs.collectors.streams import detect_style
+from analyzer.ingest.logs.pastes.hard_wraps import joined
 from analyzer.ingest.logs.pastes.post import printed
 from analyzer.ingest.logs.prefixes import head
 from analyzer.model.lazy_regex import lazy_regex
@@ -18,11 +20,13 @@ LARGEST_PASTE = 1_000_000
 
 _FENCE = lazy_regex(
     r"\s{0,3}(?:(?:```+|~~~+)(?P<language>[\w+-]*)|\{(?:noformat|code(?::(?P<of_jira>\w*)[^{}]*)?)\}"
-    r"|</?pre\b[^<>]*>(?:<code[^<>]*>)?|</code></pre>|\[/?code\])$"
+    r"|</?pre\b[^<>]*>(?:<code[^<>]*>)?|</code></pre>|\[/?code\])\s*$"
 )
 """Regex for the line above or below a block of code in Markdown, Jira, HTML or BBCode."""
 _FIRST = frozenset("`~{<[")
 """First characters of such lines."""
+_FENCE_BESIDE_CODE = lazy_regex(r"\s{0,3}```+[^`]+$")
+"""Regex for a line above a block of code that has its first line behind the fence, which Markdown hides."""
 _OUTPUT = frozenset({"", "bash", "console", "log", "none", "plaintext", "sh", "shell", "text", "txt"})
 """Languages of blocks that hold what programs print, not code."""
 _QUOTED = re.compile(r"^>(?!>>| ?File \")(?:>| >)* ?")
@@ -53,12 +57,13 @@ def begins_output(fence: str) -> bool:
 
 def unmarked(lines: Sequence[str]) -> list[str]:
     """Return the lines as their log had them."""
-    unquoted = [_unquoted(line) for line in lines]
+    unquoted = joined([_unquoted(line) for line in lines])
     bare = [_CODE.sub(r"\g<code>", line) if line[:1] == "`" else line for line in unquoted]
     depth = min((_depth(line) for line in bare if line.strip()), default=0)
     moved = _dedented([line[depth:] for line in bare])
     quoted = [line[:1] == "`" and _QUOTED_CODE.match(line) is not None for line in unquoted]
-    return printed(moved, [is_fence(line) for line in moved], quoted)
+    paired = _paired(moved)
+    return printed(paired, [is_fence(line) for line in paired], quoted)
 
 
 def fenced(lines: Sequence[str]) -> Sequence[str]:
@@ -83,7 +88,9 @@ def style_of_paste(lines: Sequence[str]) -> Style | None:
 
 
 def _unquoted(line: str) -> str:
-    line = line.replace("\N{NO-BREAK SPACE}", " ")
+    line = line.removesuffix("\r").replace("\N{NO-BREAK SPACE}", " ")
+    if "&gt;" in line or "&lt;" in line:
+        line = unescape(line)
     if "|" in line and (row := _CELLS.match(line)):
         text, bar, rest = row["text"].rpartition("|")
         return text.rstrip() if bar and text[-1:].isspace() and not rest.strip() else row["text"]
@@ -107,6 +114,18 @@ def _dedented(lines: Sequence[str]) -> list[str]:
         moved.append(line[depth:])
         follows_blank = not line.strip()
     return moved
+
+
+def _paired(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines, with a bare fence for one that stands beside code and would open no block."""
+    paired, is_open = list(lines), False
+    for at, line in enumerate(lines):
+        if is_fence(line):
+            is_open = not is_open
+        elif line[:6].lstrip(" ")[:3] == "```" and not is_open and _FENCE_BESIDE_CODE.match(line):
+            is_open = any(map(is_fence, lines[at + 1 :]))
+            paired[at] = "```" if is_open else line
+    return paired
 
 
 def _begins_log(text: str) -> bool:

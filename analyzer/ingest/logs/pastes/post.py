@@ -19,6 +19,8 @@ from analyzer.ingest.logs.pastes.line_forms import (
     is_paragraph,
     is_speech,
 )
+from analyzer.ingest.logs.pastes.solved_errors import solved
+from analyzer.ingest.logs.pastes.speakers import said_in_chat
 from analyzer.model.lazy_regex import lazy_regex
 
 _PROSE = frozenset({Form.SPOKEN, Form.SENTENCE, Form.TITLE})
@@ -60,21 +62,27 @@ def printed(lines: Sequence[str], fences: Sequence[bool], quoted: Sequence[bool]
     """
     inside = _inside(fences)
     verbatim = [*map(or_, inside, quoted)]
-    if not any(inside) and _is_log(lines, verbatim):
+    chat = said_in_chat(lines)
+    if not chat and not any(inside) and _is_log(lines, verbatim):
         return list(lines)
+    lines = [chat.get(at, line) for at, line in enumerate(lines)]
     least = FEW_WORDS if any(inside) else SENTENCE_WORDS
     forms = [
         _form_of_code(line) if is_code else form(line, least)
         for line, is_code in zip(lines, verbatim, strict=True)
     ]
     _mark_repeated(lines, forms)
-    if not _is_post(lines, forms, inside):
+    for at, said in chat.items():
+        forms[at] = Form.PRINTED if is_of_logger(said.strip()) else Form.SPOKEN
+    if not chat and not _is_post(lines, forms, inside):
         return list(lines)
     kept = list[bool]()
     for start, end in _blocks(lines, fences):
         is_announced = _is_announced(lines, forms, start)
         kept += _kept(lines[start:end], forms[start:end], is_announced=is_announced)
     shown = [line if is_kept else "" for line, is_kept in zip(lines, kept, strict=True)]
+    for at in solved(lines, forms, shown):
+        shown[at] = "" if not fences[at] else shown[at]
     if Form.PRINTED not in forms and not any(inside):
         _restore_quotation(shown, lines)
     return shown

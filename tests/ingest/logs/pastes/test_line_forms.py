@@ -19,6 +19,7 @@ from analyzer.ingest.logs.pastes.line_forms import SENTENCE_WORDS, Form, form
         "Collective ops is aborted by: Device /job:worker/replica:0/task:0 is joining a group with size 2",
         "During handling of the above exception, another exception occurred:",
         "$ grep -c 'I do not know' worker-0.log and nothing else",
+        'Attr "_device" of node "x" is "/job:worker/replica:0/task:0/device:GPU:0"',
         "18/04/03 10:24:43 WARN yarn.YarnAllocator: Container killed by YARN for exceeding memory limits.",
         "Warning  Evicted    109s  kubelet    The node was low on resource: memory.",
     ],
@@ -57,8 +58,14 @@ def test_a_person_says_it(line: str) -> None:
         ("The worker failed to load the data, giving up", Form.SENTENCE),
         ("- [x] searched the existing issues", Form.TITLE),
         ("* new data, the old one had `DataLossError: corrupted record`", Form.TITLE),
+        (
+            'There was a bug by which training would often fail with "Collective ops is aborted by: '
+            '/job:worker/replica:0/task:0 is down"',
+            Form.SENTENCE,
+        ),
         ("#2210 (NaN loss)", Form.OTHER),
         ("### worker 1", Form.OTHER),
+        ("worker 1 says:", Form.OTHER),
         ("Killed", Form.OTHER),
         ("   ", Form.BLANK),
     ],

@@ -93,3 +93,19 @@ def test_a_block_of_another_text_hides_no_writers() -> None:
 def test_the_language_of_a_block_tells_whether_a_program_printed_it(fence: str, is_output: bool) -> None:
     """None is as good as a shell."""
     assert begins_output(fence) is is_output
+
+
+def test_code_behind_a_fence_does_not_turn_the_blocks_inside_out() -> None:
+    """Markdown takes it for the name of a language; a trailing blank is none."""
+    said = "A friend had CUDA_ERROR_OUT_OF_MEMORY, which is not what I have."
+    pasted = ["```def main(argv):", "  run()", "```  ", said, "```", "KeyError: 1", "```", said]
+    assert unmarked(pasted) == ["```", "  run()", "```  ", "", "```", "KeyError: 1", "```", ""]
+    assert unmarked(["```never closed", "KeyError: 1"]) == ["```never closed", "KeyError: 1"]
+
+
+def test_signs_that_a_page_escapes_are_as_the_log_had_them() -> None:
+    """As in the source of a page; an ampersand alone is the program's."""
+    assert unmarked(['File "t.py", line 1, in &lt;module&gt;', "a &amp; b"]) == [
+        'File "t.py", line 1, in <module>',
+        "a &amp; b",
+    ]

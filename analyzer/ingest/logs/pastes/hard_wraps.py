@@ -1,0 +1,53 @@
+"""Joins lines that a terminal broke at its width before somebody copied them."""
+
+from collections.abc import Sequence
+
+from analyzer.ingest.logs.pastes.line_forms import is_of_logger
+from analyzer.ingest.logs.progress import is_progress
+from analyzer.model.lazy_regex import lazy_regex
+
+_WIDTHS = range(60, 400)
+"""Widths of terminals in characters; a line as long as the longest one is taken for a broken one."""
+_LEAST_BROKEN = 3
+"""Minimum number of different messages that are broken; fewer lines may be of equal length by chance."""
+_SHARE_BROKEN = 0.8
+"""Minimum share of the longest lines that go on in the next one; the others just fit."""
+_DIGITS = lazy_regex(r"\d+")
+_GAP = lazy_regex(r"\S {2,}(?=\S)")
+_BEGINNINGS = ("File ", "```", "Epoch ")
+"""Beginnings of lines that are none of a logger's."""
+_END_OF_CELL = ("|", "+", "-", "=", "│", "*", "#")
+
+
+def joined(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines, with broken ones joined in the place of the first part and the other parts empty."""
+    width = max(map(len, lines), default=0)
+    if width not in _WIDTHS:
+        return lines
+    longest = [at for at in range(len(lines) - 1) if len(lines[at]) == width and _may_be_broken(lines[at])]
+    broken = {at for at in longest if _goes_on(lines[at + 1])}
+    messages = {_DIGITS.sub("0", lines[at]) for at in broken}
+    if len(messages) < _LEAST_BROKEN or len(broken) < _SHARE_BROKEN * len(longest):
+        return lines
+    found, first = list(lines), 0
+    for at, line in enumerate(lines):
+        if at and at - 1 in broken:
+            found[first] += line
+            found[at] = ""
+        else:
+            first = at
+    return found
+
+
+def _may_be_broken(line: str) -> bool:
+    """Return False for a row of a table and for progress, which are often of equal length."""
+    is_row = line.endswith(_END_OF_CELL) or len(_GAP.findall(line.strip())) > 1
+    return not is_row and not is_progress(line.strip())
+
+
+def _goes_on(line: str) -> bool:
+    """Return True if a line does not begin like one of its own."""
+    text = line.strip()
+    if not text or text.startswith(_BEGINNINGS):
+        return False
+    return not (is_of_logger(text) or is_progress(text))

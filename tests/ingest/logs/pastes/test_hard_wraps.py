@@ -1,0 +1,53 @@
+"""Lines that a terminal broke at its width are joined."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.ingest.logs.pastes.hard_wraps import joined
+
+WIDTH = 80
+LOG = [
+    "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce: gone",
+    "2026-11-21 01:40:38.1: W tensorflow/core/common_runtime/base_collective_executor.cc:217] StartAbort",
+    "Traceback (most recent call last):",
+    '  File "/usr/local/lib/python3.10/dist-packages/tensorflow/python/eager/execute.py", line 53, in quick_execute',
+    "    tensors = run()",
+    "tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is aborted by: Socket closed",
+]
+
+
+def wrapped(lines: list[str], width: int = WIDTH) -> list[str]:
+    """Return the lines as a terminal shows them."""
+    return [line[at : at + width] for line in lines for at in range(0, len(line), width)]
+
+
+@pytest.mark.parametrize("width", [60, 80, 90])
+def test_broken_lines_are_joined_where_they_begin(width: int) -> None:
+    """Their other parts are left empty, so that each line keeps its number."""
+    broken = wrapped(LOG, width)
+    found = joined(broken)
+    assert [line for line in found if line] == LOG
+    assert len(found) == len(broken)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        LOG,
+        [
+            f"step {step} loss 0.5 of the model that is trained on the first worker of it all"
+            for step in range(4)
+        ],
+        ["| a" + " " * 70 + "|", "| b" + " " * 70 + "|", "| c" + " " * 70 + "|", "on"],
+        [f"{gpu}" + "     20210  C   python" * 3 for gpu in "abcd"] + ["on"],
+        [
+            f"{step}/469 [=====>.......................] - ETA: 1:12 - loss: 0.7313 - acc: 0.50"
+            for step in (1, 2, 3)
+        ],
+    ],
+    ids=["unbroken", "one message", "table", "columns", "progress"],
+)
+def test_lines_that_are_of_equal_length_stay(lines: list[str]) -> None:
+    """Nothing goes on below them, or they are all of one form."""
+    assert list(joined(lines)) == lines
