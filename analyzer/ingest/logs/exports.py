@@ -16,7 +16,7 @@ from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collectors.structured import is_log_entry, unwrapped
 from analyzer.ingest.logs.collectors.timestamps import entry_time
 from analyzer.ingest.logs.documents import NoLogsError, logs_in
-from analyzer.ingest.logs.entries.answers import entries_in
+from analyzer.ingest.logs.entries.answers import entries_in, entries_of_batches
 from analyzer.ingest.logs.entries.blocks import OF_COLLECTOR, SPLUNK, records_of_collector, results_of_splunk
 from analyzer.ingest.logs.entries.columns import ANSWER, columns_of
 from analyzer.ingest.logs.entries.csv_rows import SEPARATORS, rows_of_csv
@@ -60,6 +60,10 @@ _ENDED_BY_NUL = lazy_regex(rb"\s*\{[^\0\n]{1,3900}\}\0")
 """Start of JSON objects with a NUL behind each, as GELF has them on TCP."""
 _BLOCKS = ((SPLUNK, results_of_splunk), (OF_COLLECTOR, records_of_collector))
 """Regex for the first bytes of entries of several lines each, and the function that reads them."""
+_BATCHES = lazy_regex(rb'\s*\{\s*"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"')
+"""Start of what CloudWatch sends to Firehose: an object for each batch of events, without line breaks."""
+_OF_RUBY = re.compile(r'(?m)^(\s*"[^"\n]{1,200}") => (\d{4}-\d\d-\d\dT[\d:.]+Z?)?')
+"""Regex for a field as Logstash's `rubydebug` prints it; times have no quotation marks."""
 _BROKEN_OVER_LINES = lazy_regex(rb'\x1e\s*\{|\s*\{\s*\n\s*"[^\n]*\n')
 """Start of JSON objects each of which takes several lines, or begins with a record separator."""
 _TIMED = lazy_regex(rb'"(?:@?timestamp|_?time|ts|date|datetime|asctime|created)"\s*:')
@@ -117,7 +121,7 @@ def entries_of(path: Path) -> Export:
         return _of_compressed(path)
     if found := _of_entries(path, opening):
         return found
-    is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS, ANSWER))
+    is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS, _BATCHES, ANSWER))
     if not (is_answer or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
         return (
             _of_document(path, opening)
@@ -181,6 +185,7 @@ def _entries_in_turn(path: Path) -> list[tuple[int, Entry]]:
     text = path.read_text("utf-8", "replace")
     if text[:1].isalpha():
         return [*verbose_entries(text)]
+    text = _OF_RUBY.sub(lambda field: f'{field[1]}: "{field[2]}"' if field[2] else f"{field[1]}: ", text)
     found = [] if is_too_dense(text.encode()) else objects_in_turn(text)
     entries = [(number, unwrapped(entry)) for number, entry in found]
     return entries if len(found) > 1 and all(is_log_entry(entry) for _, entry in entries) else []
@@ -258,9 +263,13 @@ def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> l
 
 def _entries(path: Path) -> tuple[list[Entry], Sequence[int]]:
     """Return the entries of a JSON array, none if it is malformed, and the lines where they begin."""
+    data = path.read_bytes()
     try:
-        data = path.read_bytes()
         whole = None if is_too_dense(data) else json.loads(data)
+    except json.JSONDecodeError as error:
+        is_several = error.msg == "Extra data"
+        batches = objects_in_turn(data.decode("utf-8", "replace")) if is_several else []
+        return entries_of_batches(batch for _, batch in batches), ()
     except (ValueError, RecursionError):
         return [], ()
     entries = entries_in(whole)

@@ -6,7 +6,7 @@ and it also filled the fields beside them.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 from analyzer.ingest.logs.collectors.timestamps import entry_time, iso_timestamp
 from analyzer.ingest.logs.prefixes import head
 from analyzer.ingest.logs.text import storable
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import worker_of
 
 Entry = Mapping[str, Any]
 _MIN_LINES = 3
@@ -107,10 +109,18 @@ def _all_inform(values: Sequence[str], rows: Sequence[Entry], message: str) -> b
     return {value for value, count in Counter(values).items() if count >= _MIN_LINES} <= informed
 
 
+def _unknown_fields(entries: Sequence[Entry]) -> Fields | None:
+    """Return the fields of entries whose line stands in a field of no known name; None for any other."""
+    fields = fields_of(entries)
+    sample = entries[:_CHECKED] if fields else ()
+    lines = ((entry, flat(entry).get(fields.message) if fields else None) for entry in sample)
+    known = sum(structured.message(entry) == str(line).rstrip("\n") for entry, line in lines)
+    return None if 2 * known > len(sample) else fields
+
+
 def plain_entries(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Return entries with the names of fields that Cloud services use, where most have none that is known."""
-    known = sum(map(structured.is_log_entry, entries[:_CHECKED]))
-    fields = None if 2 * known > len(entries[:_CHECKED]) else fields_of(entries)
+    """Return entries with the names of fields that Cloud services use, where the line has no known one."""
+    fields = _unknown_fields(entries)
     return [_plain(entry, fields) for entry in entries] if fields else entries
 
 
@@ -121,9 +131,9 @@ def _plain(entry: Entry, fields: Fields) -> dict[str, Any]:
 
 
 def style_of_fields(lines: Sequence[str]) -> Style | None:
-    """Return a parser of JSON entries whose fields have names of their own; None if the lines are none."""
+    """Return a parser of JSON entries whose line stands in a field of no known name; None for other lines."""
     entries = [entry for line in lines if (entry := structured.parse(line)) is not None]
-    fields = fields_of(entries) if entries and len(entries) >= _MIN_SHARE * len(lines) else None
+    fields = _unknown_fields(entries) if entries and len(entries) >= _MIN_SHARE * len(lines) else None
     if fields is None:
         return None
 
@@ -139,12 +149,21 @@ def style_of_fields(lines: Sequence[str]) -> Style | None:
     return read
 
 
+def _are_tasks(names: Collection[str]) -> bool:
+    return all(worker_of(name, Kind.OTHER) for name in names)
+
+
 def with_learned_writer(style: Style, sample: Sequence[str]) -> Style:
-    """Return a style of JSON entries that also names their writer, if only a field of another name does."""
-    if any(found.key for line in sample if (found := style(line))):
-        return style
-    fields = fields_of([entry for line in sample if (entry := structured.parse(line)) is not None])
+    """Return a style of JSON entries that also names their writer, if only a field of another name does.
+
+    A field with the names of tasks is better than one with other names, such as that of the host.
+    """
+    keys = {found.key for line in sample if (found := style(line)) and found.key}
+    entries = [entry for line in sample if (entry := structured.parse(line)) is not None]
+    fields = None if keys and _are_tasks(keys) else fields_of(entries)
     if fields is None or not fields.writer:
+        return style
+    if keys and not _are_tasks({str(flat(entry).get(fields.writer, "")) for entry in entries}):
         return style
 
     def read(line: str) -> CollectedLine | None:

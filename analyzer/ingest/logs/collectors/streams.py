@@ -150,7 +150,8 @@ def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | No
             if style is json_line and _is_docker(marked):
                 return docker_line
             if style in OF_JSON:
-                style = with_learned_writer(without_added_fields(style, marked), marked)
+                known = with_learned_writer(without_added_fields(style, marked), marked)
+                style = style_of_fields(marked) or known
             return _two_prefixes(style, bar_line) if _has_bars_behind(style, marked) else style
     return None
 

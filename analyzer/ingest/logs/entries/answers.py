@@ -24,7 +24,8 @@ def entries_in(whole: object) -> list[Entry]:
     if rows := [*entries_of_answer(whole)]:
         return rows
     known = next(filter(None, (_of_list(whole.get(key)) for key in _LIST_KEYS)), [])
-    return known or _of_list(max(filter(_has_objects, whole.values()), key=len, default=None))
+    longest = max(filter(_has_objects, whole.values()), key=len, default=None)
+    return known or [*_of_loki(longest)] or _of_list(longest)
 
 
 def _has_objects(value: object) -> TypeGuard[list[Any]]:
@@ -38,10 +39,26 @@ def _of_list(found: object) -> list[Entry]:
     return [dict(entry) for entry in plain_entries(known)]
 
 
+def entries_of_batches(batches: Iterable[Entry]) -> list[Entry]:
+    """Return the entries in the lists of objects such as CloudWatch sends, with the texts beside each list.
+
+    There are none if an object has no such list.
+    """
+    found: list[Entry] = []
+    for batch in batches:
+        events = max(filter(_has_objects, batch.values()), key=len, default=None)
+        if events is None:
+            return []
+        around = {name: value for name, value in batch.items() if isinstance(value, str)}
+        found += [around | event for event in events if isinstance(event, dict)]
+    return _of_list(found)
+
+
 def _of_loki(streams: object) -> Iterator[Entry]:
     """Yield an entry for each pair of nanoseconds since 1970 and line."""
     for stream in streams if isinstance(streams, list) else ():
-        labels, values = (stream.get("stream"), stream.get("values")) if isinstance(stream, dict) else (0, 0)
+        is_stream = isinstance(stream, dict) and isinstance(stream.get("stream"), dict)
+        labels, values = (stream["stream"], stream.get("values")) if is_stream else ({}, ())
         for pair in values if isinstance(values, list) else ():
             if isinstance(pair, list) and len(pair) > 1 and str(pair[0]).isdigit():
                 yield {"timestamp": int(pair[0]) // 1000, "line": str(pair[1]), "labels": labels}

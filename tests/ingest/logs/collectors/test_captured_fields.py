@@ -89,3 +89,22 @@ def test_objects_without_a_line_of_tensorflow_keep_their_fields() -> None:
     metrics = [{"when": "2026-11-21T00:05:01Z", "text": f"gpu {at}", "host": "a"} for at in range(9)]
     assert fields_of(metrics) is None
     assert plain_entries(metrics) is metrics
+
+
+def test_the_name_of_a_task_is_better_than_that_of_a_host() -> None:
+    """Two workers may run on one."""
+    lines = [
+        {"message": line, "host": f"gpu{at // 2}", "pod": f"bert-worker-{at}"}
+        for line in LINES * 3
+        for at in range(4)
+    ]
+    assert {*split(lines)} == {f"bert-worker-{at}" for at in range(4)}
+    assert {*split([{**each, "pod": f"bert-{each['host']}"} for each in lines])} == {"gpu0", "gpu1"}
+
+
+def test_a_level_makes_no_message_of_another_field() -> None:
+    """Coralogix has the line in `text`; a known message that is the line stays."""
+    found = split([{"severity": "Info", "text": each["@m"], "subsystem": each["Host"]} for each in entries()])
+    assert found["alder"][0] == LINES[0]
+    known = [{"severity": "Info", "message": line, "copy": line} for line in LINES]
+    assert plain_entries(known) is known

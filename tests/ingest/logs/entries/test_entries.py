@@ -147,3 +147,39 @@ def test_the_column_of_the_writer_is_learned(tables_of: TablesOf) -> None:
     tables = tables_of({"search.csv": '"timestamp","source","message","size"\n' + "\n".join(rows) + "\n"})
     found = tables["scalars"].filter(tag="step").sort("time").select("worker", "step").rows()
     assert found == [("worker:0", 8), ("worker:1", 9)]
+
+
+def test_streams_may_be_pushed_to_loki(tables_of: TablesOf) -> None:
+    """As agents send them."""
+    pushed = [
+        {"stream": {"pod": f"w-worker-{n}"}, "values": [["1795225230000000000", f"step {n} loss 0.5"]] * 2}
+        for n in (0, 1)
+    ]
+    tables = tables_of({"push.json": json.dumps({"streams": pushed})})
+    assert {*tables["scalars"].filter(tag="step").select("worker", "step").rows()} == {
+        ("worker:0", 0),
+        ("worker:1", 1),
+    }
+
+
+def test_batches_follow_each_other_without_line_breaks(tables_of: TablesOf) -> None:
+    """As CloudWatch sends them to Firehose; the name of the stream stands beside the list."""
+    batches = [
+        json.dumps({"messageType": "DATA_MESSAGE", "subscriptionFilters": ["x"], "logStream": f"worker-{n % 2}",
+                    "logEvents": [{"timestamp": 1795225230000 + n, "message": message}]})
+        for n, message in enumerate(MESSAGES)
+    ]  # fmt: skip
+    tables = tables_of({"batch": "".join(batches), "run.log": "begins\n"})
+    found = tables["scalars"].filter(tag="step").sort("time").select("worker", "step").rows()
+    assert found == [("worker:0", 1), ("worker:1", 2), ("worker:0", 3)]
+
+
+def test_fields_may_be_printed_as_ruby_does(tables_of: TablesOf) -> None:
+    """Logstash's `rubydebug`; a time has no quotation marks, and an arrow in a line stays."""
+    lines = ["2026-11-21 03:57:01.000001: I tensorflow/core/x.cc:1] 'b' => c", "step 4 loss 0.5"]
+    entries = [
+        f'{{\n  "@timestamp" => 2026-11-21T03:57:0{n}.5Z,\n  "message" => "{line}",\n  "pod" => "worker-1"\n}}\n'
+        for n, line in enumerate(lines)
+    ]
+    tables = tables_of({"logstash.out": "".join(entries)})
+    assert tables["records"].filter(origin="x.cc")["text"].to_list() == [lines[0]]
