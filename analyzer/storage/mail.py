@@ -1,17 +1,17 @@
 """Mails as mail programs save them, one a file (`.eml`) or many (`.mbox`): their attachments and texts."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from email import message_from_bytes
 from email.message import Message
 from html import unescape
-from itertools import count
 from pathlib import Path, PurePosixPath
 
 from analyzer.model.source_kinds import Kind, kind_by_opening
 
-MAX_BYTES = 64 << 20
-"""Size limit of a file of mails, which is held in memory."""
+MAX_BYTES, MAX_LINES = 32 << 20, 2_000_000
+"""Limits of a file of mails; its lines are held in memory, each as an object."""
 _TEXT = "text.txt"
 """Name of a mail's own text."""
 _LOOKED_AT = 20_000
@@ -35,18 +35,16 @@ def mail_parts(path: Path) -> Iterator[tuple[str, bytes]]:
     """
     if path.stat().st_size > MAX_BYTES:
         raise OSError(f"mails of more than {MAX_BYTES} bytes")
-    taken: set[str] = set()
-    mails = _mails(path.read_bytes())
+    data = path.read_bytes()
+    if data.count(b"\n") > MAX_LINES:
+        raise OSError(f"mails of more than {MAX_LINES} lines")
+    used: Counter[str] = Counter()
+    mails = _mails(data)
     for number, mail in enumerate(mails, 1):
         for name, content in _parts(message_from_bytes(mail)):
             own = f"mail {number}/{name}" if len(mails) > 1 else name
-            unique = own if own not in taken else next(_others(own, taken))
-            taken.add(unique)
-            yield unique, content
-
-
-def _others(name: str, taken: set[str]) -> Iterator[str]:
-    return (other for number in count(2) if (other := f"part {number}/{name}") not in taken)
+            used[own] += 1
+            yield own if used[own] == 1 else f"part {used[own]}/{own}", content
 
 
 def _mails(data: bytes) -> list[bytes]:
@@ -63,8 +61,8 @@ def _parts(mail: Message) -> list[tuple[str, bytes]]:
     own = [part for part in leaves if not part.get_filename()]
     texts = [_text(part) for part in own if part.get_content_type() == "text/plain"]
     texts = texts or [_of_html(_text(part)) for part in own if part.get_content_type() == "text/html"]
-    written = [text.encode() for text in texts if text.strip()]
-    return [*named, *((_TEXT, text) for text in written if not named or _shows_log(text))]
+    written = "\n".join(text for text in texts if text.strip()).encode()
+    return [*named, *([(_TEXT, written)] if written and (not named or _shows_log(written)) else [])]
 
 
 def _shows_log(text: bytes) -> bool:

@@ -13,7 +13,7 @@ import pytest
 from analyzer.discover import discover, kind_of
 from analyzer.model.errors import NothingReadable
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import is_rotated, worker_of
+from analyzer.model.task_names import worker_of
 from analyzer.pipeline import analyze
 from tests.recordings import ROOT
 
@@ -245,19 +245,6 @@ def test_the_host_in_the_name_of_an_event_file_is_no_task() -> None:
         ("job.e4711", "anything\n", Kind.LOG),
         ("events.json", '{"events": [{"timestamp": 1795224703000, "message": "step 1"}]}\n', Kind.LOG),
         ("events.json", '{"apiVersion": "v1", "items": [{"message": "Killing"}]}\n', Kind.PODS),
-        ("events.yaml", "events:\n- message: 'E0000 00:00:1795224703.000001 7 x.cc:1] it'\n", Kind.LOG),
-        (
-            "events.yaml",
-            "apiVersion: v1\nitems:\n- message: 'E0000 00:00:1795224703.000001 7 x.cc:1] it'\n",
-            Kind.PODS,
-        ),
-        (
-            "kube.train",
-            'kube.w: [1795224703.0, {"log": "E0000 00:00:1795224703.000001 7 x.cc:1] it"}]\n',
-            Kind.LOG,
-        ),
-        ("logs", '{"n": 3, "events": [' + '{"timestamp": 1795224703000, "logmsg": "step"},' * 3, Kind.LOG),
-        ("metrics", '{"n": 3, "points": [' + '{"timestamp": 1795224703000, "value": 3},' * 3, Kind.OTHER),
         ("worker-0.rc", "137\n", Kind.EXIT_CODES),
         ("trace", "KeyError      Traceback (most recent call last)\n", Kind.LOG),
         ("why.txt", DESCRIBED, Kind.PODS),
@@ -324,29 +311,6 @@ def test_a_number_is_a_rank_unless_it_counts_rotated_parts(tmp_path: Path) -> No
     ).sources
     assert [source.worker for source in ranks] == ["worker:1", "worker:0"]
     assert [source.worker for source in parts] == [None, None, None]
-
-
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("-20261119.gz", "-20261120"),
-        (".2026-11-19_23", ".2026-11-20_00"),
-        ("-20261119-0400", "-20261119-0500"),
-    ],
-)
-def test_parts_with_a_date_come_before_their_log(older: str, newer: str, tmp_path: Path) -> None:
-    """As logrotate's `dateext` and Python's handlers name them, the oldest first; the date is no index."""
-    text = "step 1 loss 0.5\n"
-    (run,) = [write(tmp_path, dict.fromkeys(("train.log", f"train.log{newer}", f"train.log{older}"), text))]
-    sources = discover([run]).sources
-    assert [source.name for source in sources] == [f"train.log{older}", f"train.log{newer}", "train.log"]
-    assert {source.worker for source in sources} == {None}
-
-
-@pytest.mark.parametrize("name", ["run-20261121", "train-20261121.log", "worker-1.log"])
-def test_a_date_that_is_no_suffix_of_a_log_makes_no_part(name: str) -> None:
-    """It may be that of the run."""
-    assert not is_rotated(name)
 
 
 LINE = "2026-11-21 00:05:01.083826: I tensorflow/core/util/port.cc:113] oneDNN is on.\n"

@@ -58,6 +58,8 @@ _BULK = lazy_regex(rb'\{"(?:index|create)":\s?\{[^\n]{0,400}\}\}\r?\n\{')
 """Start of what Elasticsearch's bulk interface takes: a line that says what to do, before each entry."""
 _ENDED_BY_NUL = lazy_regex(rb"\s*\{[^\0\n]{1,3900}\}\0")
 """Start of JSON objects with a NUL behind each, as GELF has them on TCP."""
+_MAX_ENDED_BY_NUL = 500_000
+"""Objects with a NUL behind each that are told apart; such a file has no lines."""
 _BLOCKS = ((SPLUNK, results_of_splunk), (OF_COLLECTOR, records_of_collector))
 """Regex for the first bytes of entries of several lines each, and the function that reads them."""
 _BATCHES = lazy_regex(rb'\s*\{\s*"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"')
@@ -150,7 +152,8 @@ def _of_entries(path: Path, opening: bytes) -> Export | None:
     if _BULK.match(opening) and is_small:
         return _of_lines(_lines_of(path)[1::2])
     if _ENDED_BY_NUL.match(opening) and is_small:
-        return Export([text for text in path.read_text("utf-8", "replace").split("\0") if text.strip()])
+        entries = path.read_text("utf-8", "replace").split("\0", _MAX_ENDED_BY_NUL)
+        return Export([text for text in entries if text.strip()])
     reader = next((read for regex, read in _BLOCKS if regex.match(opening)), None) if is_small else None
     return _of_numbered(reader(path.read_text("utf-8", "replace"))) if reader else None
 
@@ -273,7 +276,7 @@ def _entries(path: Path) -> tuple[list[Entry], Sequence[int]]:
     except (ValueError, RecursionError):
         return [], ()
     entries = entries_in(whole)
-    return entries, lines_of_elements(data, len(entries))
+    return entries, lines_of_elements(data, len(entries)) if entries else ()
 
 
 def _documents(path: Path) -> list[Entry] | None:

@@ -17,11 +17,14 @@ _ASIDE = frozenset(
 )  # fmt: skip
 """Groups whose text is not part of the document."""
 _SIGNS = {"~": " ", "_": "-", "\n": "\n", "\r": "\n", "\\": "\\", "{": "{", "}": "}"}
+_MAX_CHARS = 2 << 20
 _LARGEST, _WRAP = 0x10FFFF, 1 << 16
 
 
 def read(text: str) -> Sequence[TextLine]:
-    """Return the lines of the document."""
+    """Return the lines of the document; none of a large one, which is read as lines."""
+    if len(text) > _MAX_CHARS:
+        return ()
     return [TextLine("", line) for line in "".join(_shown(text)).split("\n")]
 
 
