@@ -25,8 +25,10 @@ from analyzer.model.task_names import (
     attempt_of,
     counts_up,
     is_archive,
+    is_rotated,
     log_of,
     natural_order,
+    order_of_part,
     printable,
     worker_of,
 )
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from analyzer.discover.installed_readers import InstalledReader
     from analyzer.storage.scratch import ScratchDirectory
 
-_ROTATED = re.compile(r"(?<=[A-Za-z])\.(\d{1,3})$")
 _NOTEBOOK = re.compile(r"(?i)\.ipynb$")
 _LOG_SUFFIXES = frozenset({".log", ".out", ".err"})
 """Suffixes of logs; a container runtime makes an empty directory of a log that it cannot find to mount."""
@@ -289,13 +290,15 @@ def _as_post(source: Source) -> Source:
 
 def is_export(opening: bytes) -> bool:
     """Return True for the first bytes of a JSON file that a log service exported, rather than kubectl."""
-    from_kubectl = any(key in opening for key in (b'"apiVersion"', b'"kind"', b'"involvedObject"'))
+    from_kubectl = any(
+        key in opening for key in (b'"apiVersion"', b'"kind"', b'"involvedObject"', b"apiVersion: ")
+    )
     return not from_kubectl and kind_by_opening(opening, [Kind.LOG]) is Kind.LOG
 
 
 def _is_log_of_pods(name: str, opening: bytes) -> bool:
     """Return True for logs in a file that is named like output of kubectl: `events.json`, `pods.txt`."""
-    if name.endswith(".json"):
+    if name.endswith((".json", ".yaml", ".yml")):
         return is_export(opening)
     return name.endswith(".txt") and kind_by_opening(opening, (Kind.PODS, Kind.LOG)) is Kind.LOG
 
@@ -327,8 +330,5 @@ def _reason_to_skip(path: Path) -> str:
 
 def _natural_key(name: str) -> tuple[list[tuple[int, str]], int]:
     """Return a sort key that compares numbers in names as numbers; rotated logs sort oldest part first."""
-    bare = _plain(name)
-    rotated = _ROTATED.search(bare)
-    base = bare[: rotated.start()] if rotated else bare
-    newest_last = 1 if counts_up(name) else -1
-    return natural_order(base), newest_last * int(rotated[1]) if rotated else 0
+    base = log_of(name) if is_rotated(name) else _plain(name)
+    return natural_order(base), order_of_part(name)

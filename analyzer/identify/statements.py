@@ -82,13 +82,18 @@ def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
     unknown = {
         each.name for each in named if others and each.worker not in others and _is_of_a_host(each.name)
     }
-    numbered = [each.name for each in named if each.is_log and is_numbered(each.name)]
+    numbered = [each.name for each in named if each.is_log and _is_numbered(each.name)]
     unknown |= _in_several_folders(numbered)
     varying = _varying_numbers(numbered)
     of_jobs = {worker_of(log) for log in varying}
     unknown |= {log for log in numbered if log not in varying and worker_of(log) in of_jobs}
     named = [each._replace(worker=varying.get(each.name, each.worker)) for each in named]
     return [each._replace(worker=None) if each.name in unknown else each for each in named]
+
+
+def _is_numbered(name: str) -> bool:
+    """Return True for a log with a number but no role in its name; a stream's stands behind its file's."""
+    return is_numbered(name) and ("#" not in name or is_numbered(name.rpartition("#")[2]))
 
 
 def _varying_numbers(logs: Iterable[str]) -> dict[str, str]:

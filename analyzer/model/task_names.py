@@ -48,9 +48,19 @@ _ATTEMPT = re.compile(
 )
 _KERNEL_LOG = re.compile(r"(?:^|[/._-])(?:kernel|kern|dmesg)(?:[-_.][^/]*)?$")
 _PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
-ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst))$", re.IGNORECASE)
-_PART = re.compile(r"(?:(?<=[A-Za-z])\.\d{1,3})?(?:\.(?:gz|zst|xz|bz2))?$")
-_ROTATED = re.compile(r"(?<=[A-Za-z])\.\d{1,3}(?:\.(?:gz|zst|xz|bz2))?$")
+ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst)|eml|mbox)$", re.IGNORECASE)
+"""Regex for names of archives, and of mails, whose attachments are unpacked alike."""
+MAIL_SUFFIXES = frozenset({".eml", ".mbox"})
+_OF_ROTATION = (
+    r"(?:(?<=[A-Za-z])\.(?P<number>\d{1,3})"
+    r"|(?<=\.log|\.out|\.err)[-._](?P<date>(?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T.]?[0-2]\d(?:[-_.:]?[0-5]\d){0,2})?))"
+)
+"""Regex for what logrotate and Python's handlers append to the name of an older part: a number, or a date."""
+_PART = re.compile(rf"{_OF_ROTATION}?(?:\.(?:gz|zst|xz|bz2))?$")
+_ROTATED = re.compile(rf"{_OF_ROTATION}(?:\.(?:gz|zst|xz|bz2))?$")
+_DIGITS_OF_DATE = 14
+"""Digits of a date with a time to the second."""
+_AFTER_ALL_DATES: int = 10**14
 _MAX_DIGITS = 25
 """More digits than an index, a rank or a date in a name has."""
 _ORDER = {"chief": 0, "worker": 1, "ps": 2, "evaluator": 3}
@@ -200,6 +210,17 @@ def log_of(name: str) -> str:
 def is_rotated(name: str) -> bool:
     """Return True for an older part of a rotated log, such as `worker-0.log.1.gz`."""
     return _ROTATED.search(name.partition("#")[0]) is not None
+
+
+def order_of_part(name: str) -> int:
+    """Return a number that is lower for an older part of a rotated log; 0 for a log that is no part."""
+    rotated = _ROTATED.search(name)
+    if rotated is None:
+        return 0
+    if date := rotated["date"]:
+        return int(re.sub(r"\D", "", date).ljust(_DIGITS_OF_DATE, "0")) - _AFTER_ALL_DATES
+    number = int(rotated["number"])
+    return number if counts_up(name) else -number
 
 
 def counts_up(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Unpacks an archive that holds a run into a scratch directory.
+"""Unpacks an archive that holds a run, or a mail with its attachments, into a scratch directory.
 
 Archives in it are unpacked too, but not the archives in those. Members are not trusted: nothing is written
 outside the scratch directory, links and devices are not made, and what exceeds the limits is left out with a
@@ -10,12 +10,14 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, Self, cast
 
 from analyzer.model.budget import Budget
-from analyzer.model.task_names import ARCHIVE_SUFFIX
+from analyzer.model.task_names import ARCHIVE_SUFFIX, MAIL_SUFFIXES
 from analyzer.storage.decompress import decompress_members, is_compressed, unpacked_limit
+from analyzer.storage.mail import mail_parts
 
 MAX_MEMBERS = 20_000
 _MAX_HEADER_BYTES = 64 << 10
@@ -135,8 +137,10 @@ def _copy(open_member: _Open, target: Path, budget: Budget) -> str:
 
 
 def _entries(archive: Path, name: str, limit: int, budget: Budget) -> Iterator[_Entry]:
-    is_zip = name.lower().endswith(".zip")
-    return _zip_entries(archive) if is_zip else _tar_entries(archive, limit, budget)
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix in MAIL_SUFFIXES:
+        return (_Entry(part, len(data), partial(BytesIO, data)) for part, data in mail_parts(archive))
+    return _zip_entries(archive) if suffix == ".zip" else _tar_entries(archive, limit, budget)
 
 
 def _tar_entries(archive: Path, limit: int, budget: Budget) -> Iterator[_Entry]:

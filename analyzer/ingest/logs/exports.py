@@ -5,11 +5,9 @@ Splunk and Azure also CSV. The entries are rewritten one per line, oldest first,
 numbers then count entries, and `Export.numbers` has the line of the file where each begins.
 """
 
-import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +16,10 @@ from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collectors.structured import is_log_entry, unwrapped
 from analyzer.ingest.logs.collectors.timestamps import entry_time
 from analyzer.ingest.logs.documents import NoLogsError, logs_in
-from analyzer.ingest.logs.entries.columns import ANSWER, columns_of, entries_of_answer
+from analyzer.ingest.logs.entries.answers import entries_in, entries_of_batches
+from analyzer.ingest.logs.entries.blocks import OF_COLLECTOR, SPLUNK, records_of_collector, results_of_splunk
+from analyzer.ingest.logs.entries.columns import ANSWER, columns_of
+from analyzer.ingest.logs.entries.csv_rows import SEPARATORS, rows_of_csv
 from analyzer.ingest.logs.entries.journal import FIRST_FIELD, VERBOSE, journal_entries, verbose_entries
 from analyzer.ingest.logs.entries.json_lines import lines_of_elements, objects_in_turn
 from analyzer.ingest.logs.newest_first import is_newest_first
@@ -41,8 +42,12 @@ MAX_YAML_EVENTS = 200_000
 _OPENING_BYTES = 4_000
 _ENTRY = lazy_regex(rb'"(?:log|(?:short_)?message|textPayload|jsonPayload|msg|_raw)"\s*:|"line"\s*:\s*"')
 _ARRAY = lazy_regex(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries|data)"\s*:\s*\[)')
+_LIST_OF_OBJECTS = lazy_regex(rb"\s*[\[{](?:[^\[]*\[\s*)?\{")
+_CHECKED = 400
 _YAML = lazy_regex(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|textPayload): *[^{\s]?")
 """Start of the default output of `gcloud logging read`: YAML, one document per entry."""
+_YAML_LIST = lazy_regex(rb"(?:---[ \t]*\r?\n)?(?:\w+:[ \t]*\r?\n)?[ \t]*- [\w.@-]+: ")
+"""Start of a list of mappings in YAML, as `aws logs get-log-events --output yaml` prints it."""
 _LOKI = lazy_regex(rb'\s*\{[^\[]{0,80}"resultType"\s*:\s*"streams"')
 """Start of what Loki's `query_range` answers: streams, each with its labels and pairs of time and line."""
 _SEARCH = lazy_regex(rb'\s*\{[^\[]{0,400}?"hits"\s*:\s*\{[^\[]{0,200}?"hits"\s*:\s*\[')
@@ -51,6 +56,16 @@ _INSIGHTS = lazy_regex(rb'\s*\{[^\[]{0,200}"results"\s*:\s*\[\s*\[\s*\{\s*"field
 """Start of what `aws logs get-query-results` prints: a list of names and values for each line."""
 _BULK = lazy_regex(rb'\{"(?:index|create)":\s?\{[^\n]{0,400}\}\}\r?\n\{')
 """Start of what Elasticsearch's bulk interface takes: a line that says what to do, before each entry."""
+_ENDED_BY_NUL = lazy_regex(rb"\s*\{[^\0\n]{1,3900}\}\0")
+"""Start of JSON objects with a NUL behind each, as GELF has them on TCP."""
+_MAX_ENDED_BY_NUL = 500_000
+"""Objects with a NUL behind each that are told apart; such a file has no lines."""
+_BLOCKS = ((SPLUNK, results_of_splunk), (OF_COLLECTOR, records_of_collector))
+"""Regex for the first bytes of entries of several lines each, and the function that reads them."""
+_BATCHES = lazy_regex(rb'\s*\{\s*"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"')
+"""Start of what CloudWatch sends to Firehose: an object for each batch of events, without line breaks."""
+_OF_RUBY = re.compile(r'(?m)^(\s*"[^"\n]{1,200}") => (\d{4}-\d\d-\d\dT[\d:.]+Z?)?')
+"""Regex for a field as Logstash's `rubydebug` prints it; times have no quotation marks."""
 _BROKEN_OVER_LINES = lazy_regex(rb'\x1e\s*\{|\s*\{\s*\n\s*"[^\n]*\n')
 """Start of JSON objects each of which takes several lines, or begins with a record separator."""
 _TIMED = lazy_regex(rb'"(?:@?timestamp|_?time|ts|date|datetime|asctime|created)"\s*:')
@@ -59,8 +74,6 @@ _MAY_BE_EXPORT = lazy_regex(
     rb"[\s\x1e]*[\[{<]|__CURSOR=|(?:---[ \t]*\r?\n)?\w[\w./@-]*:|[A-Z][a-z]{2} \d{4}-"
 )
 """Start of any format but CSV; another compressed file is not decompressed to see what it is."""
-_LIST_KEYS = ("events", "entries", "data")
-_SEPARATORS = (b",", b";", b"\t")
 Entry = dict[str, Any]
 
 
@@ -108,26 +121,41 @@ def entries_of(path: Path) -> Export:
         opening = file.read(_OPENING_BYTES)
     if is_compressed(opening):
         return _of_compressed(path)
-    is_small_yaml = _YAML.match(opening) and path.stat().st_size <= MAX_YAML_BYTES
-    if is_small_yaml and (found := _documents(path)):
-        return _oldest_first(found)
-    if any(each in opening.partition(b"\n")[0] for each in _SEPARATORS) and (rows := _csv_rows(path)):
-        return _of_numbered(rows)
-    if opening.startswith(FIRST_FIELD) and path.stat().st_size <= MAX_BYTES:
-        return _oldest_first([*journal_entries(path.read_bytes())])
-    if (VERBOSE.match(opening) or _BROKEN_OVER_LINES.match(opening)) and (turns := _entries_in_turn(path)):
-        return _of_numbered(turns)
-    if _BULK.match(opening) and path.stat().st_size <= MAX_BYTES:
-        return _of_lines(_lines_of(path)[1::2])
-    is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS, ANSWER))
+    if found := _of_entries(path, opening):
+        return found
+    is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS, _BATCHES, ANSWER))
     if not (is_answer or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
-        return _of_document(path, opening) or (
-            _reversed(path) if is_newest_first(path, opening) else Export()
+        return (
+            _of_document(path, opening)
+            or _of_unknown_fields(path, opening)
+            or (_reversed(path) if is_newest_first(path, opening) else Export())
         )
     if not (is_answer or _ARRAY.match(opening)):
         return _reversed_lines(path)
     whole_logs = None if is_answer or _TIMED.search(opening) else _of_document(path, opening)
     return whole_logs or _array(path)
+
+
+def _of_entries(path: Path, opening: bytes) -> Export | None:
+    """Return the entries of formats that their first bytes tell and that are no JSON array; else None."""
+    is_small = path.stat().st_size <= MAX_BYTES
+    is_yaml = _YAML.match(opening) or _YAML_LIST.match(opening)
+    if is_yaml and path.stat().st_size <= MAX_YAML_BYTES and (found := _documents(path)):
+        return _oldest_first(found)
+    has_separator = any(each in opening.partition(b"\n")[0] for each in SEPARATORS)
+    if has_separator and (rows := rows_of_csv(path, MAX_BYTES)):
+        return _of_numbered(rows)
+    if opening.startswith(FIRST_FIELD) and is_small:
+        return _oldest_first([*journal_entries(path.read_bytes())])
+    if (VERBOSE.match(opening) or _BROKEN_OVER_LINES.match(opening)) and (turns := _entries_in_turn(path)):
+        return _of_numbered(turns)
+    if _BULK.match(opening) and is_small:
+        return _of_lines(_lines_of(path)[1::2])
+    if _ENDED_BY_NUL.match(opening) and is_small:
+        entries = path.read_text("utf-8", "replace").split("\0", _MAX_ENDED_BY_NUL)
+        return Export([text for text in entries if text.strip()])
+    reader = next((read for regex, read in _BLOCKS if regex.match(opening)), None) if is_small else None
+    return _of_numbered(reader(path.read_text("utf-8", "replace"))) if reader else None
 
 
 def _of_compressed(path: Path) -> Export:
@@ -160,6 +188,7 @@ def _entries_in_turn(path: Path) -> list[tuple[int, Entry]]:
     text = path.read_text("utf-8", "replace")
     if text[:1].isalpha():
         return [*verbose_entries(text)]
+    text = _OF_RUBY.sub(lambda field: f'{field[1]}: "{field[2]}"' if field[2] else f"{field[1]}: ", text)
     found = [] if is_too_dense(text.encode()) else objects_in_turn(text)
     entries = [(number, unwrapped(entry)) for number, entry in found]
     return entries if len(found) > 1 and all(is_log_entry(entry) for _, entry in entries) else []
@@ -173,10 +202,20 @@ def _of_document(path: Path, opening: bytes) -> Export | None:
         return Export(skip=str(error))
     if not found:
         return Export(damage=damage) if damage else None
+    numbers = [line.number for line in found] if all(line.number for line in found) else ()
     if not any(line.stream for line in found):
-        return Export([line.text for line in found], damage)
+        return Export([line.text for line in found], damage, numbers=numbers)
     entries = ({"message": line.text, "logStreamName": line.stream or None} for line in found)
-    return Export([json.dumps(entry) for entry in entries], damage)
+    return Export([json.dumps(entry) for entry in entries], damage, numbers=numbers)
+
+
+def _of_unknown_fields(path: Path, opening: bytes) -> Export | None:
+    """Return the entries of a JSON array whose fields have names of their own; None for any other file."""
+    if not _LIST_OF_OBJECTS.match(opening) or path.stat().st_size > MAX_BYTES:
+        return None
+    entries, numbers = _entries(path)
+    is_log = 2 * sum(map(is_log_entry, entries[:_CHECKED])) > len(entries[:_CHECKED])
+    return _oldest_first(entries, numbers) if is_log else None
 
 
 def _array(path: Path) -> Export:
@@ -227,41 +266,17 @@ def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> l
 
 def _entries(path: Path) -> tuple[list[Entry], Sequence[int]]:
     """Return the entries of a JSON array, none if it is malformed, and the lines where they begin."""
+    data = path.read_bytes()
     try:
-        data = path.read_bytes()
         whole = None if is_too_dense(data) else json.loads(data)
+    except json.JSONDecodeError as error:
+        is_several = error.msg == "Extra data"
+        batches = objects_in_turn(data.decode("utf-8", "replace")) if is_several else []
+        return entries_of_batches(batch for _, batch in batches), ()
     except (ValueError, RecursionError):
         return [], ()
-    if isinstance(whole, dict) and isinstance(whole.get("data"), dict):
-        return list(_of_loki(whole["data"].get("result"))), ()
-    if isinstance(whole, dict) and isinstance(whole.get("hits"), dict):
-        whole = whole["hits"].get("hits")
-    if isinstance(whole, dict) and isinstance(whole.get("results"), list):
-        return list(_of_insights(whole["results"])), ()
-    if isinstance(whole, dict) and (rows := [*entries_of_answer(whole)]):
-        return rows, ()
-    lists = [whole.get(key) for key in _LIST_KEYS] if isinstance(whole, dict) else [whole]
-    found = next((each for each in lists if isinstance(each, list)), [])
-    entries = [unwrapped(entry) for entry in found if isinstance(entry, dict)]
-    return entries, lines_of_elements(data, len(entries))
-
-
-def _of_loki(streams: object) -> Iterator[Entry]:
-    """Yield an entry for each pair of nanoseconds since 1970 and line."""
-    for stream in streams if isinstance(streams, list) else ():
-        labels, values = (stream.get("stream"), stream.get("values")) if isinstance(stream, dict) else (0, 0)
-        for pair in values if isinstance(values, list) else ():
-            if isinstance(pair, list) and len(pair) > 1 and str(pair[0]).isdigit():
-                yield {"timestamp": int(pair[0]) // 1000, "line": str(pair[1]), "labels": labels}
-
-
-def _of_insights(rows: Iterable[object]) -> Iterator[Entry]:
-    """Yield an entry for each row of a query of CloudWatch Logs Insights."""
-    for row in rows:
-        pairs = [pair for pair in row if isinstance(pair, dict)] if isinstance(row, list) else []
-        fields = {str(pair.get("field")): pair.get("value") for pair in pairs}
-        if "@message" in fields:
-            yield fields | {"logStreamName": fields.get("@logStream")}
+    entries = entries_in(whole)
+    return entries, lines_of_elements(data, len(entries)) if entries else ()
 
 
 def _documents(path: Path) -> list[Entry] | None:
@@ -279,28 +294,9 @@ def _documents(path: Path) -> list[Entry] | None:
         documents = json.loads(json.dumps(list(yaml.load_all(data, loader)), default=str))
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
+    if len(documents) == 1 and (listed := entries_in(documents[0])):
+        return listed
     return [entry for entry in documents if isinstance(entry, dict)] or None
-
-
-def _csv_rows(path: Path) -> list[tuple[int, Entry]]:
-    """Return the rows of a CSV file as entries, each with its first line.
-
-    There are none unless the header names a message and a time.
-    """
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        first = file.readline(_OPENING_BYTES)
-        separator = max((each.decode() for each in _SEPARATORS), key=first.count)
-        read_rows = partial(csv.reader, delimiter=separator, strict=False)
-        header = next(read_rows([first]), [])
-        used = columns_of(header)
-        if used is None or path.stat().st_size > MAX_BYTES:
-            return []
-        rows, found, above = read_rows(file), [], 1
-        for row in rows:
-            if len(row) >= len(header):
-                found.append((above + 1, {field: row[at] for field, at in used.items()}))
-            above = 1 + rows.line_num
-        return found
 
 
 def _oldest_first(entries: Sequence[Entry], numbers: Sequence[int] = ()) -> Export:

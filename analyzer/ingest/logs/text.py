@@ -16,7 +16,8 @@ from analyzer.model.lazy_regex import lazy_regex
 MAX_LINE_CHARS = 32_768
 """Maximum length of a line; of a longer one, only its head and tail are kept."""
 
-ESCAPES = lazy_regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+ESCAPES = lazy_regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P_^X][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+"""Regex for an escape sequence, with its string if terminals do not show that, as Buildkite's times."""
 _CONTROLS = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1f\x7f]")
 _GLUED = re.compile(
     r"(?<=\S)(?=Traceback \(most recent call last\):"

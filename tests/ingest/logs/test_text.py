@@ -9,6 +9,15 @@ from hypothesis import strategies as st
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, Line, decode, lines
 
 
+def test_a_string_that_terminals_do_not_show_is_no_text() -> None:
+    """Buildkite writes the time of each line so; without its end it is no such string."""
+    assert texts(b"\x1b_bk;t=1795224703000\x07step 1\r\n\x1bPq#0\x1b\\step 2\n\x1b_step 3") == [
+        "step 1",
+        "step 2",
+        "step 3",
+    ]
+
+
 def texts(data: bytes) -> list[str]:
     """The lines of some bytes."""
     return [line.text for line in lines(enumerate(decode(data).split("\n"), 1))]

@@ -43,9 +43,14 @@ _MIN_MARKED_AMONG_NOTES = 0.25
 _MAX_FORMS = 8
 """Forms of a prefix that are tried, the most frequent first."""
 _MAX_WRITERS = 512
+_MIN_COUNTED = 8
+"""Words that are equal apart from their numbers, from which on any number may stand there."""
+_NUMBERS = re.compile(r"\d+")
+_COUNTED = re.compile(r"((?!.*\d:\d\d:).*[A-Za-z].*):\d+")
+"""Regex for a name with the number of its line behind it."""
 _MAX_DIGITS = 25
 _OF_SEVERAL = re.compile(r"^(\d+)/(\d+)$")
-_LEAST_PID = 300
+LEAST_PID = 300
 """Numbers from here on are those of processes, not the ranks of a launcher that no style knows."""
 _FEW_RANKS = 4
 """Ranks that may take turns in their order for a while."""
@@ -94,7 +99,7 @@ def learned_style(lines: Sequence[str]) -> Style | None:
     if form is None:
         return None
     best: tuple[float, Style] | None = None
-    for end in _ends(form.parts):
+    for end in _ends(form):
         expression = _expression(form, end)
         marked = [match for line in lines if (match := expression.match(line))]
         key = _writer_groups(marked)
@@ -102,7 +107,8 @@ def learned_style(lines: Sequence[str]) -> Style | None:
             continue
         share = len(marked) / len(lines)
         if best is None or share > best[0]:
-            best = share, _style(expression, key)
+            counted = {group for group in key if _is_counted([match[group] for match in marked])}
+            best = share, _style(expression, key, counted)
         if share >= _NEARLY_ALL:
             break
     is_marked_by_signs = not {*form.parts} <= {"W", " "}
@@ -110,11 +116,18 @@ def learned_style(lines: Sequence[str]) -> Style | None:
     return best[1] if best and best[0] >= least else None
 
 
-def _ends(form: Sequence[str]) -> Iterator[int]:
-    """Yield the lengths, in tokens, that a prefix may have, longest first; shorter ones end with a blank."""
-    yield len(form)
-    if form[-1] != '"':
-        yield from (end for end in range(len(form) - 1, 0, -1) if form[end - 1] == " ")
+def _ends(form: _Form) -> Iterator[int]:
+    """Yield the lengths, in tokens, that a prefix may have, longest first; shorter ones end with a blank.
+
+    What a shorter one leaves are marks and times, which some collectors put before a part of the lines.
+    """
+    parts = form.parts
+    yield len(parts)
+    for end in range(len(parts) - 1, 0, -1) if parts[-1] != '"' else ():
+        if parts[end] == "W" and not all(_is_time(prefix[end]) for prefix in form.prefixes):
+            return
+        if parts[end - 1] == " ":
+            yield end
 
 
 def begins_own_line(text: str) -> bool:
@@ -196,6 +209,8 @@ def _word(values: AbstractSet[str]) -> str:
         return r"\d+"
     if all(map(_is_time, values)):
         return _WORD
+    if len(values) >= _MIN_COUNTED and len(shapes := {_NUMBERS.sub("0", value) for value in values}) == 1:
+        return r"\d+".join(map(re.escape, shapes.pop().split("0")))
     return "|".join(re.escape(value) for value in sorted(values, key=len, reverse=True))
 
 
@@ -206,8 +221,8 @@ def _is_time(word: str) -> bool:
 def _writer_groups(marked: Sequence[re.Match[str]]) -> Sequence[int]:
     """Return the regex groups that identify the writer of a line: a name and, if needed, a process number."""
     groups = range(2, marked[0].re.groups) if marked else ()
-    words = {group: [match[group] for match in marked] for group in groups}
-    ranked = {group: rank for group, values in words.items() if (rank := _rank_of_key(values)) is not None}
+    words = {group: _uncounted([match[group] for match in marked]) for group in groups}
+    ranked = {group: rank for group, values in words.items() if (rank := rank_of_key(values)) is not None}
     if not ranked:
         return ()
     name = max(ranked, key=lambda group: (ranked[group], -group))
@@ -217,6 +232,12 @@ def _writer_groups(marked: Sequence[re.Match[str]]) -> Sequence[int]:
     ]
     pairs = {group: {*zip(words[name], words[group], strict=True)} for group in numbers}
     return (name, *[group for group in numbers if len(pairs[group]) > len({*words[name]})][:1])
+
+
+def _uncounted(values: Sequence[str]) -> Sequence[str]:
+    """Return names without the number of their line, as in `worker-0:12`, where most have another one."""
+    found = [match[1] for value in values if (match := _COUNTED.fullmatch(value))]
+    return found if len(found) == len(values) < 2 * len({*values}) else values
 
 
 def _counts_processes(values: Sequence[str]) -> bool:
@@ -232,7 +253,7 @@ def counts_lines(numbers: Sequence[int]) -> bool:
     return len({*numbers}) > _FEW_RANKS and rising >= _MIN_SHARE * (len(numbers) - 1)
 
 
-def _rank_of_key(values: Sequence[str]) -> tuple[bool, bool, int] | None:
+def rank_of_key(values: Sequence[str]) -> tuple[bool, bool, int] | None:
     """Return how well words tell the writers apart; None for times, levels, counters and constants."""
     distinct = {*values}
     is_number = all(value.isdecimal() for value in distinct)
@@ -253,14 +274,19 @@ def _rank_of_key(values: Sequence[str]) -> tuple[bool, bool, int] | None:
     return names_tasks, not is_number, len(distinct)
 
 
-def _style(expression: re.Pattern[str], key: Sequence[int]) -> Style:
+def _is_counted(values: Sequence[str]) -> bool:
+    return _uncounted(values) is not values
+
+
+def _style(expression: re.Pattern[str], key: Sequence[int], counted: AbstractSet[int]) -> Style:
     def read(line: str) -> CollectedLine | None:
         if not (match := expression.match(line)):
             return None
         stamp = _STAMP.search(match["prefix"])
         time = stamp[0].replace(",", ".") if stamp else ""
-        writer = _OF_SEVERAL.sub(r"\1-of-\2", ":".join(match[group] for group in key))
-        writer = f"pid={writer}" if writer.isdecimal() and int(writer[:_MAX_DIGITS]) >= _LEAST_PID else writer
+        names = (_COUNTED.sub(r"\1", match[group]) if group in counted else match[group] for group in key)
+        writer = _OF_SEVERAL.sub(r"\1-of-\2", ":".join(names))
+        writer = f"pid={writer}" if writer.isdecimal() and int(writer[:_MAX_DIGITS]) >= LEAST_PID else writer
         return CollectedLine(writer or None, _unquoted(match["text"] or ""), timestamp=time)
 
     return read

@@ -4,6 +4,7 @@ One file can hold the output of many workers, with a prefix on each line that na
 are removed and the file is split into one stream per origin; every line keeps its number in the file.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
@@ -11,9 +12,16 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from analyzer.ingest.logs.collectors import structured
+from analyzer.ingest.logs.collectors.captured_fields import style_of_fields, with_learned_writer
 from analyzer.ingest.logs.collectors.channels import by_channel
+from analyzer.ingest.logs.collectors.colours import Coloured, coloured_style
 from analyzer.ingest.logs.collectors.indented import hosts_above, indented_style
-from analyzer.ingest.logs.collectors.learned import counts_lines, has_unread_prefix, learned_style
+from analyzer.ingest.logs.collectors.learned import (
+    LEAST_PID,
+    counts_lines,
+    has_unread_prefix,
+    learned_style,
+)
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 from analyzer.ingest.logs.collectors.sections import Sections, below_headings, has_headings, heading_style
 from analyzer.ingest.logs.collectors.shippers import without_added_fields
@@ -46,6 +54,7 @@ _MIN_LINES = 2
 _MIN_FOR_RETURNS = 12
 """Lines with a prefix from which on each writer must have written two of them on average."""
 _OF_SLURM = ("srun: ", "slurmstepd: ")
+_LOG_FIELD = re.compile(r'"log"\s*:')
 
 
 class Stream(NamedTuple):
@@ -68,6 +77,8 @@ def detect_style(lines: Sequence[str]) -> Style | None:
     style, learned = _detected(sample), None
     if style:
         style = _with_learned(style, sample)
+    elif found := style_of_fields(sample) or coloured_style(lines):
+        return found
     elif learned := learned_style(sample):
         learned = _with_known(learned, sample)
         style = learned if len(_texts(learned, sample)) >= _MIN_MARKED_SHARE * len(sample) else None
@@ -139,7 +150,8 @@ def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | No
             if style is json_line and _is_docker(marked):
                 return docker_line
             if style in OF_JSON:
-                style = without_added_fields(style, marked)
+                known = with_learned_writer(without_added_fields(style, marked), marked)
+                style = style_of_fields(marked) or known
             return _two_prefixes(style, bar_line) if _has_bars_behind(style, marked) else style
     return None
 
@@ -200,7 +212,8 @@ def _plausible(style: Style, lines: Sequence[str]) -> bool:
         return True
     if style is rank_in_brackets:
         numbers = [int(key) for key in keys]
-        return any(later < each for each, later in pairwise(numbers)) and not counts_lines(numbers)
+        are_ranks = min(numbers) < LEAST_PID and not counts_lines(numbers)
+        return are_ranks and any(later < each for each, later in pairwise(numbers))
     return len({*keys}) < sum(later != key for key, later in pairwise(keys)) + 1
 
 
@@ -227,7 +240,7 @@ def _without_colours(line: str) -> str:
 
 def _is_docker(entries: Sequence[str]) -> bool:
     """Return True if any entry keeps its line break; if none does, each entry is a whole line."""
-    return any('"log"' in line and has_line_break(line) for line in entries)
+    return any(_LOG_FIELD.search(line) and has_line_break(line) for line in entries)
 
 
 def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream]:
@@ -244,7 +257,8 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
     for number, line in numbered:
         if line.startswith(_OF_SLURM):
             key = None
-        marked = style(_without_colours(line)) if style else None
+        shown = line if isinstance(style, Coloured) else _without_colours(line)
+        marked = style(shown) if style else None
         if marked and marked.follows:
             marked = marked._replace(key=key)
         elif marked:

@@ -151,8 +151,11 @@ _SERVICE = r"(?:[a-z0-9][\w.-]*[-_])?(?:worker|chief|ps|evaluator)[-_.]?\d{1,4}(
 _NO_ANSIBLE = r"(?! ?(?:CHANGED|SUCCESS|FAILED) \| rc=)"
 """Regex for what does not stand behind a service of docker compose, but behind a host of Ansible."""
 _EXITED = r"exited with code \d{1,3}(?: \(restarting\))?"
-_GREP = r"(?P<key>(?:[\w.@+-]+/)*[\w.@+-]*\.(?:log|out|err|txt|stdout|stderr)):(?:\d+[:-])?(?P<text>.*)$"
-"""Regex for a line of a file as `grep -rn` prints it."""
+_GREP = (
+    r"(?P<key>(?:[\w.@+-]+/)*[\w.@+-]*\.(?:log|out|err|txt|stdout|stderr))(?::(?:\d+[:-])?|-\d+-)"
+    r"(?P<text>.*)$"
+)
+"""Regex for a line of a file as `grep -rn` prints it; dashes mark the lines around a match."""
 _NAMED_WRITER = (
     rf"(?P<time>{_ISO_TIME}) (?P<key>[A-Za-z][\w.:/-]*?\d{{1,5}}(?:/[\w-]+)?):? "
     r"(?![\w.@/-]+\[\d+\]: |kernel: |systemd: )(?P<text>.*)$"
@@ -224,7 +227,8 @@ bar_line = regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$")
 """Parses `   | text`, as a supervisor prints the lines of its child; rows of a table end with a bar, too."""
 EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] = {
     regex_style(
-        r"\((?:[A-Za-z_][\w.:<>() ]*? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
+        r"\((?:[A-Za-z_][\w.:<>() ]*?,? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
+        r"\([\w.-]+, rank=(?P<key>\d{1,5}), (?:ip=[^)\s,]+, )?pid=\d+(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
         r"(?P<text>(?P<covers_below>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::_?RayTrainWorker\S* "
         r"\((?P<key>pid=\d+), .*)$",
     ): ("pid=",),
@@ -250,9 +254,9 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
     ansible_result: ("] => {", "! => {"),
     regex_style(_DETERMINED): ("[rank=",),
 }
-"""Styles that only some lines have: Ray, torchrun, mpirun, tasks in brackets or before a colon, docker
-compose, Airflow, AI Platform, Determined. Each has texts of which every such line holds one; most files
-have none."""
+"""Styles that only some lines have: Ray, SkyPilot, torchrun, mpirun, tasks in brackets or before a colon,
+docker compose, Airflow, AI Platform, Determined. Each has texts of which every such line holds one; most
+files have none."""
 
 
 def stamped_line(line: str) -> CollectedLine | None:

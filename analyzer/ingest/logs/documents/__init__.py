@@ -8,9 +8,14 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from analyzer.ingest.logs.text import ESCAPES
 from analyzer.ingest.reader_output import flaws, is_too_dense
 from analyzer.model.lazy_regex import lazy_regex
 
+MIN_WIDTH, MAX_WIDTH = 40, 400
+"""Columns of a terminal."""
+_FULL_LINES = 3
+"""Lines of the terminal's width among the first ones that make it worth to look closer."""
 MAX_BYTES = 8 << 20
 """Size limit of such a file, which must be held in memory; none of them is written by a collector."""
 
@@ -28,6 +33,8 @@ class TextLine(NamedTuple):
 
     stream: str
     text: str
+    number: int = 0
+    """The line of the file, from 1, where it begins; 0 if unknown."""
 
 
 class Logs(NamedTuple):
@@ -45,18 +52,31 @@ _OPENINGS = {
         rb'\s*\[\s*\{(?:\s*"\w+"\s*:\s*"[^"\n]{0,400}"\s*,){0,8}?'
         rb'\s*"(?:type"\s*:\s*"message|ts"\s*:\s*"\d{10}\.\d{6})"|\s*\{\s*"guild"\s*:\s*\{'
     ),
-    "pages": lazy_regex(rb"(?i)\s*(?:<!doctype html|<html|<pre)\b"),
+    "pages": lazy_regex(
+        rb"(?i)\s*(?:<!doctype html|<html|<pre|<\?xml|<p|<h[1-6]|<div|<ac:structured-macro)\b"
+    ),
+    "python_values": lazy_regex(rb"\s*(?:\{\s*'[^'\n]{1,200}'\s*:|\[\s*')"),
     "casts": lazy_regex(rb'\{"version": ?[23], [^\n]{0,2000}\}\r?\n\['),
     "notebooks": lazy_regex(
         rb'\s*\{\s*"(?:cells|metadata|nbformat)"\s*:[\s\S]*?"(?:cell_type|nbformat_minor)"\s*:'
     ),
     "named_json": lazy_regex(rb'\s*(?:\{\s*"[^"\n]{1,200}"\s*:|\[\s*["{])'),
+    "rich_text": lazy_regex(rb"\{\\rtf\d"),
+    "patches": lazy_regex(rb"(?:(?!diff )[^\n]*\n){0,60}?(?:diff --git |--- [^\n]+\n\+\+\+ [^\n]+\n@@ )"),
     "named_yaml": lazy_regex(
         rb"(?:---[^\n]*\n)?(?:#[^\n]*\n)*"
         rb"(?:[\w./@-]{1,200}:[ \t]*(?:[|>][-+\d]*)?[ \t]*\r?\n(?:[ \t]|-)|- )"
     ),
 }
 """Module that reads a format → regex for the first bytes of its files; the first one that matches counts."""
+
+
+def _may_be_wrapped(opening: bytes) -> bool:
+    """Return True if several of a file's first lines have the length of the longest one, as on a terminal."""
+    lines = ESCAPES.sub("", opening.decode("utf-8", "replace")).split("\n")[:-1]
+    lengths = [len(line.rstrip("\r")) for line in lines]
+    width = max(lengths, default=0)
+    return MIN_WIDTH <= width <= MAX_WIDTH and lengths.count(width) >= _FULL_LINES
 
 
 def logs_in(path: Path, opening: bytes) -> Logs:
@@ -69,6 +89,8 @@ def logs_in(path: Path, opening: bytes) -> Logs:
     """
     opening = opening.removeprefix(BOM_UTF8)
     module = next((name for name, regex in _OPENINGS.items() if regex.match(opening)), None)
+    if module is None and _may_be_wrapped(opening):
+        module = "wrapped"
     if module is None or path.stat().st_size > MAX_BYTES:
         return Logs()
     data = path.read_bytes().removeprefix(BOM_UTF8)

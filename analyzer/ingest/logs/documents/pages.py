@@ -5,33 +5,85 @@ Python's parser of HTML takes time that grows with the square of a damaged page;
 
 import re
 from collections.abc import Iterator, Sequence
-from html import unescape
+from html import escape, unescape
 
 from analyzer.ingest.logs.collectors.headings import stream_below
+from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.documents import NoLogsError, TextLine
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]{0,20})(?![\w-])[^<>]{0,2000}>")
+_PAGE = re.compile(r"(?i)<!doctype html|<html")
+_OPENING_CHARS = 2_000
+_UNSHOWN = re.compile(r"<(?P<name>script|style|head|nav|header|footer|title)\b", re.IGNORECASE)
+"""Regex for the beginning of an element around the log, or of one that is not shown."""
+_LINE_NUMBER = re.compile(r"<a\b[^<>]{0,2000}>\s*\d{1,7}\s*</a>", re.IGNORECASE)
+_ROW_END = re.compile(r"<(?:br\b[^<>]{0,200}|/(?:div|tr|li|p))>", re.IGNORECASE)
+_MIN_ROWS = 3
+"""Rows that TensorFlow or Python began, of a page that shows a log."""
 _HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6", "summary"})
 _INSIDE = frozenset({*_HEADINGS, "a", "pre"})
 """Elements whose text counts, or is told from the text around it."""
 
 
 def read(text: str) -> Sequence[TextLine]:
-    """Return the lines of all `pre` elements; their writer is the task named in a heading above.
+    """Return the lines of all `pre` elements, or rows; their writer is the task named in a heading above.
+
+    There are none in XML that holds no page.
 
     Raises:
         NoLogsError: there is no such element.
 
     """
-    stream, lines = "", list[TextLine]()
-    for element, content in _texts(text):
+    is_page = _PAGE.search(text, 0, _OPENING_CHARS) is not None
+    text = _with_escaped_blocks(text)
+    if "&lt;pre" in text:  # as feeds and trackers have the page of an issue
+        text = unescape(text)
+    lines = [*_preformatted(text)] or _rows(text)
+    if not lines and is_page:
+        raise NoLogsError("an HTML page without preformatted text; save the log as text")
+    return lines
+
+
+def _preformatted(page: str) -> Iterator[TextLine]:
+    stream = ""
+    for element, content in _texts(page):
         if element in _HEADINGS:
             stream = stream_below(f"[{content.strip().rstrip(':')}]") or stream
         elif content.strip():
-            lines += (TextLine(stream, line) for line in content.strip("\n").split("\n"))
-    if not lines:
-        raise NoLogsError("an HTML page without preformatted text; save the log as text")
-    return lines
+            yield from (TextLine(stream, line) for line in content.strip("\n").split("\n"))
+
+
+def _with_escaped_blocks(page: str) -> str:
+    """Return a page with blocks in which no character is escaped, as Confluence stores code, as `pre`."""
+    first, *blocks = page.split("<![CDATA[")
+    parts = [block.partition("]]>") for block in blocks]
+    return first + "".join(f"<pre>{escape(text)}</pre>{rest}" for text, _, rest in parts)
+
+
+def _of_log(page: str) -> str:
+    """Return a page without the elements around its log; one without an end stays."""
+    kept, at = list[str](), 0
+    endless: set[str] = set()
+    for tag in _UNSHOWN.finditer(page):
+        name = tag["name"].lower()
+        if tag.start() < at or name in endless:
+            continue
+        end = re.compile(f"</{name}[^<>]{{0,20}}>", re.IGNORECASE).search(page, tag.end())
+        if end is None:
+            endless.add(name)
+            continue
+        kept.append(page[at : tag.start()])
+        at = end.end()
+    return "".join([*kept, page[at:]])
+
+
+def _rows(page: str) -> list[TextLine]:
+    """Return a line for each row of a page that shows a log as a list of elements; none of any other page."""
+    shown = _LINE_NUMBER.sub("", _of_log(page))
+    texts = unescape(_TAG.sub("", _ROW_END.sub("\n", shown.replace("\n", " ")))).split("\n")
+    lines = [TextLine("", text.removeprefix(" ").rstrip()) for text in texts]
+    begun = sum(begins_own_line(line.text.lstrip()) for line in lines)
+    return [line for line in lines if line.text.strip()] if begun >= _MIN_ROWS else []
 
 
 def _texts(page: str) -> Iterator[tuple[str, str]]:

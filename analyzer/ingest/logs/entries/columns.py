@@ -20,12 +20,12 @@ _COLUMNS = {
 }  # fmt: skip
 """Field of an entry → the columns, in lower case, that may hold it; the first one present does."""
 ANSWER = lazy_regex(
-    rb'\s*\{\s*"(?i:tables|schema|columns)"\s*:\s*\[\s*\{'
+    rb'\s*\{\s*(?:"\w{1,40}"\s*:\s*[\w.]{1,40}\s*,\s*){0,9}"(?i:tables|schema|columns)"\s*:\s*\[\s*\{'
     rb'(?=[^\]]{0,2000}?"(?i:columnname|name)"\s*:\s*"(?i:@?timestamp|_?time|date|timegenerated)")'
     rb'[^\]]{0,2000}?"(?i:columnname|name)"\s*:\s*"(?i:@?message|_raw|textpayload|logmessage|line|log|msg|content)"'
 )
 """Start of an answer in JSON with names of columns before the rows, among them a message and a time."""
-_NAMES, _ROWS = ("columns", "Columns", "schema"), ("rows", "Rows", "datarows")
+_NAMES, _ROWS = ("columns", "Columns", "schema"), ("rows", "Rows", "datarows", "values")
 
 
 def columns_of(header: Sequence[str]) -> Mapping[str, int] | None:

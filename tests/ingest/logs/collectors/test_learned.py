@@ -216,3 +216,31 @@ def test_letters_for_channels_and_instants_of_tai_name_no_writers() -> None:
     instants = [f"@40000000674{number:05x}3b0de93e {line}" for number, line in enumerate(LINES * 6)]
     for marked, times in ((letters, 6), (instants, 6)):
         assert _split(marked) == {None: [*LINES] * times}
+
+
+def test_a_name_with_the_number_of_its_line_is_the_writers() -> None:
+    """As Drone prints the steps of a pipeline."""
+    marked = [
+        f"[bert-{name}:{at}] {line}" for at, line in enumerate(LINES * 3) for name in ("worker-0", "worker-1")
+    ]
+    assert {*_split(marked)} == {"bert-worker-0", "bert-worker-1"}
+
+
+def test_an_address_is_no_name_with_a_number() -> None:
+    """It is the same in many lines."""
+    marked = [f"[gpu:222{at % 2}] {line}" for at, line in enumerate(LINES * 3)]
+    assert {*_split(marked)} == {"gpu:2220", "gpu:2221"}
+
+
+def test_words_that_differ_in_their_numbers_may_have_others_further_down() -> None:
+    """As the times that Kafka's consumer prints before the key of a record."""
+    times = iter(range(1795224703000, 1795224703999))
+    marked = [f"CreateTime:{next(times)}\t{name}\t{line}" for line in LINES * 3 for name in WRITERS]
+    assert _split(marked) == {name: [*LINES * 3] for name in WRITERS}
+
+
+def test_notes_of_the_collector_do_not_shorten_the_prefix() -> None:
+    """The first word of Cloud Build's prefix is no writer, though notes have one, too."""
+    notes = ["starting build", "FETCHSOURCE", "BUILD", "ERROR", "ERROR: build step 0 failed"]
+    marked = [f'Step #{at} - "worker-{at}": {line}' for line in LINES for at in (0, 1)]
+    assert {*_split([*notes[:3], *marked, *notes[3:]])} - {None} == {"worker-0", "worker-1"}

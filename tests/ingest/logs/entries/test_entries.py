@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Mapping
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,82 @@ def test_a_compressed_log_is_none(tmp_path: Path) -> None:
     path = tmp_path / "worker-1.log.gz"
     path.write_bytes(gzip.compress(b"step 1 loss 0.5\n"))
     assert exports.entries_of(path) == exports.Export()
+
+
+BROKEN = ("2026-11-21 03:57:01.000001: I tensorflow/core/util/port.cc:113] on", "step 4 <b> loss 0.5")
+
+
+def _splunk(line: str, at: int) -> str:
+    marked = escape(line).replace("step", "<sg h='1'>step</sg>")
+    return (
+        f"<result offset='{at}'><field k='_time'>\n<value><text>2026-11-21T03:57:0{at}Z</text></value></field>"
+        f"<field k='host'><value><text>worker-1</text></value></field>"
+        f"<field k='_raw'><v xml:space='preserve' trim='0'>{marked}</v></field></result>\n"
+    )
+
+
+def _collector(line: str, at: int) -> str:
+    return (
+        f"2026-11-21T04:00:00Z\tinfo\tResourceLog #0\nResource attributes:\n     -> k8s.pod.name: Str(worker-1)\n"
+        f"ScopeLogs #0\nLogRecord #0\nTimestamp: 2026-11-21 03:57:0{at}.5 +0000 UTC\nSeverityText: \nBody: Str({line})\n"
+        "Attributes:\n     -> log.iostream: Str(stderr)\nTrace ID: \n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"), [("<results preview='0'>\n", _splunk), ("", _collector)], ids=["Splunk", "collector"]
+)
+def test_entries_of_several_lines_are_read(
+    name: str, entry: Callable[[str, int], str], tables_of: TablesOf
+) -> None:
+    """Newest first or last, each with the line where it begins, as XML and as the debug exporter prints them."""
+    text = name + "".join(entry(line, at) for at, line in [*enumerate(BROKEN)][::-1])
+    tables = tables_of({"export.xml": text})
+    (step,) = tables["scalars"].filter(tag="step").select("worker", "step").rows()
+    assert step == ("worker:1", 4)
+    assert tables["records"].filter(origin="port.cc")["worker"].to_list() == ["worker:1"]
+
+
+def test_the_column_of_the_writer_is_learned(tables_of: TablesOf) -> None:
+    """Graylog calls it `source`; the length of a line is none."""
+    lines = [BROKEN[0]] * 8 + ["step 8 loss 0.5", "step 9 loss 0.5"]
+    rows = [f'"2026-11-21T01:40:{n:02d}Z","bert-worker-{n % 2}","{line}",{n}' for n, line in enumerate(lines)]
+    tables = tables_of({"search.csv": '"timestamp","source","message","size"\n' + "\n".join(rows) + "\n"})
+    found = tables["scalars"].filter(tag="step").sort("time").select("worker", "step").rows()
+    assert found == [("worker:0", 8), ("worker:1", 9)]
+
+
+def test_streams_may_be_pushed_to_loki(tables_of: TablesOf) -> None:
+    """As agents send them."""
+    pushed = [
+        {"stream": {"pod": f"w-worker-{n}"}, "values": [["1795225230000000000", f"step {n} loss 0.5"]] * 2}
+        for n in (0, 1)
+    ]
+    tables = tables_of({"push.json": json.dumps({"streams": pushed})})
+    assert {*tables["scalars"].filter(tag="step").select("worker", "step").rows()} == {
+        ("worker:0", 0),
+        ("worker:1", 1),
+    }
+
+
+def test_batches_follow_each_other_without_line_breaks(tables_of: TablesOf) -> None:
+    """As CloudWatch sends them to Firehose; the name of the stream stands beside the list."""
+    batches = [
+        json.dumps({"messageType": "DATA_MESSAGE", "subscriptionFilters": ["x"], "logStream": f"worker-{n % 2}",
+                    "logEvents": [{"timestamp": 1795225230000 + n, "message": message}]})
+        for n, message in enumerate(MESSAGES)
+    ]  # fmt: skip
+    tables = tables_of({"batch": "".join(batches), "run.log": "begins\n"})
+    found = tables["scalars"].filter(tag="step").sort("time").select("worker", "step").rows()
+    assert found == [("worker:0", 1), ("worker:1", 2), ("worker:0", 3)]
+
+
+def test_fields_may_be_printed_as_ruby_does(tables_of: TablesOf) -> None:
+    """Logstash's `rubydebug`; a time has no quotation marks, and an arrow in a line stays."""
+    lines = ["2026-11-21 03:57:01.000001: I tensorflow/core/x.cc:1] 'b' => c", "step 4 loss 0.5"]
+    entries = [
+        f'{{\n  "@timestamp" => 2026-11-21T03:57:0{n}.5Z,\n  "message" => "{line}",\n  "pod" => "worker-1"\n}}\n'
+        for n, line in enumerate(lines)
+    ]
+    tables = tables_of({"logstash.out": "".join(entries)})
+    assert tables["records"].filter(origin="x.cc")["text"].to_list() == [lines[0]]

@@ -1,0 +1,45 @@
+"""Lines whose writer is told by their colour alone, as SageMaker's SDK prints the logs of several hosts."""
+
+import re
+from collections.abc import Sequence
+
+from analyzer.ingest.logs.collectors.learned import begins_own_line
+from analyzer.ingest.logs.collectors.line_styles import CollectedLine
+from analyzer.ingest.logs.prefixes import head
+
+_IN_COLOUR = re.compile(r"\x1b\[(?P<colour>\d[\d;]*)m(?P<text>[^\x1b]*)\x1b\[0?m\s*$")
+"""Regex for a line that has one colour from its first to its last character."""
+_MIN_LINES = 3
+"""Lines of TensorFlow's runtime in each colour."""
+_MIN_SHARE = 0.8
+_CHECKED = 400
+_NO_YEAR = 1970
+
+
+class Coloured:
+    """A style of lines with the escape sequences of a terminal, which no other style is given."""
+
+    def __call__(self, line: str) -> CollectedLine | None:
+        """Return a line without its colour, which names its writer."""
+        found = _IN_COLOUR.match(line)
+        return found and CollectedLine(f"colour {found['colour'].replace(';', '-')}", found["text"])
+
+
+def coloured_style(lines: Sequence[str]) -> Coloured | None:
+    """Return a parser of lines in several colours, of which each has lines of information; else None.
+
+    TensorFlow's runtime prints no colours. If a tool colours warnings, those have no lines of information.
+    """
+    sample = [line for line in lines if line.strip()][:_CHECKED]
+    found = [match for line in sample if (match := _IN_COLOUR.match(line))]
+    if len(found) < _MIN_SHARE * len(sample):
+        return None
+    begun = [match for match in found if begins_own_line(match["text"])]
+    colours = {match["colour"] for match in begun}
+    counts = [sum(_informs(match["text"]) for match in begun if match["colour"] == each) for each in colours]
+    return Coloured() if len(colours) > 1 and min(counts) >= _MIN_LINES else None
+
+
+def _informs(text: str) -> bool:
+    found = head(text, _NO_YEAR)
+    return found is not None and found.kind == "cpp" and found.level == "I"

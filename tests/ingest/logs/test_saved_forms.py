@@ -1,0 +1,141 @@
+"""Logs as terminals, editors, patches and pages save them are read as the logs that they were."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from html import escape
+from pathlib import Path
+from pprint import pformat
+
+import pytest
+
+from analyzer.ingest.logs.documents import logs_in
+from analyzer.ingest.logs.exports import entries_of
+from analyzer.model.run import Tables
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+WORDS = ("alder", "birch", "cedar", "elder", "hazel", "larch", "maple")
+LOGS = {
+    name: [
+        *(f"2026-11-21 03:57:0{at}.000001: I tensorflow/core/util/port.cc:1] {word} <b> {{x}} \\ 'more' {word} {'long ' * at}on"
+          for at, word in enumerate(WORDS)),
+        f"step {n} loss 0.5",
+    ]
+    for n, name in enumerate(("worker-0", "worker-1"), 1)
+}  # fmt: skip
+TEXTS = {name: "\n".join(lines) + "\n" for name, lines in LOGS.items()}
+
+
+def patch(name: str) -> str:
+    """A log that a commit adds."""
+    added = "".join(f"+{line}\n" for line in LOGS[name])
+    return f"diff --git a/{name}.log b/{name}.log\n--- /dev/null\n+++ b/logs/{name}.log\n@@ -0,0 +1,{len(LOGS[name])} @@\n{added}"
+
+
+def rich(text: str) -> str:
+    """A text as TextEdit saves it."""
+    for sign in "\\{}":
+        text = text.replace(sign, f"\\{sign}")
+    return (
+        "{\\rtf1\\ansi{\\fonttbl\\f0\\fmodern Courier;}{\\*\\x;}\\f0\\fs24 "
+        + text.replace("\n", "\\\n")
+        + "}"
+    )
+
+
+def escaped_pre(name: str) -> str:
+    """A block in the page of an issue."""
+    return f"<h3>{name}</h3><pre>{escape(TEXTS[name])}</pre>"
+
+
+FILES = {
+    "a patch": {"logs.patch": "Subject: add logs\n---\n" + "".join(map(patch, LOGS))},
+    "rich text": {f"{name}.rtf": rich(text) for name, text in TEXTS.items()},
+    "what Python prints": {"logs.txt": pformat({f"bert-{name}": text for name, text in TEXTS.items()})},
+    "rows of a page": {f"{name}.html": "<!doctype html><html><head><title>x</title></head><body>" + "".join(
+        f'<div><a href="#{at}">{at}</a><span>{escape(line)}</span></div>' for at, line in enumerate(lines)) + "</body></html>"
+        for name, lines in LOGS.items()},
+    "Confluence": {"page.xml": "".join(
+        f"<h2>{name}</h2><ac:structured-macro><ac:plain-text-body><![CDATA[{text}]]></ac:plain-text-body></ac:structured-macro>"
+        for name, text in TEXTS.items())},
+    "a tracker's feed": {"ML-7.xml": f"<?xml version='1.0'?><rss><description>{escape(''.join(map(escaped_pre, LOGS)))}</description></rss>"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("files", FILES.values(), ids=FILES)
+def test_each_writer_has_its_lines(files: Mapping[str, str], tables_of: TablesOf) -> None:
+    """Nothing of the form is left in them."""
+    tables = tables_of(files)
+    steps = tables["scalars"].filter(tag="step").select("worker", "step").sort("worker").rows()
+    assert steps == [("worker:0", 1), ("worker:1", 2)]
+    texts = tables["records"].filter(origin="port.cc", worker="worker:1")["text"].to_list()
+    assert [text.split() for text in texts] == [line.split() for line in LOGS["worker-1"][:-1]]
+
+
+def wrapped(lines: list[str], width: int) -> str:
+    """A text as a terminal of this width shows it."""
+    return "".join(
+        line[at : at + width] + "\n" for line in lines for at in range(0, max(len(line), 1), width)
+    )
+
+
+def test_a_line_that_a_terminal_broke_is_one_line(tmp_path: Path) -> None:
+    """It has the number of its first part."""
+    path = tmp_path / "worker-0.txt"
+    path.write_text(wrapped(LOGS["worker-0"], 80))
+    export = entries_of(path)
+    assert [line for line in export.lines or () if line] == LOGS["worker-0"]
+    assert [*export.numbers][:3] == [1, 3, 5]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [line[:80] for line in LOGS["worker-0"]],
+        [LOGS["worker-0"][0]] * 9,
+        ["0" * 80, "1" * 80] * 9,
+        LOGS["worker-0"],
+    ],
+    ids=["cut at the edge", "the same line again", "no line of TensorFlow", "not broken"],
+)
+def test_other_lines_of_equal_length_are_not_joined(lines: list[str], tmp_path: Path) -> None:
+    """Only where lines of TensorFlow go on below, a terminal broke them."""
+    path = tmp_path / "worker-0.txt"
+    path.write_text("\n".join(lines) + "\n")
+    assert entries_of(path).lines is None
+
+
+def test_a_patch_of_programs_is_no_log(tmp_path: Path) -> None:
+    """No line of TensorFlow is in it."""
+    text = "diff --git a/train.py b/train.py\n--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
+    path = tmp_path / "fix.patch"
+    path.write_text(text)
+    assert not logs_in(path, text.encode()).lines
+
+
+def test_a_line_that_a_patch_removes_is_no_line_of_the_log(tmp_path: Path) -> None:
+    """It is one of the log before."""
+    old, new = LOGS["worker-0"][:2]
+    text = f"--- a/good.log\n+++ b/bad.log\n@@ -1,2 +1,2 @@\n-{old}\n+{new}\n {old}\n\\ No newline at end of file\n"
+    path = tmp_path / "diff.txt"
+    path.write_text(text)
+    assert [(line.text, line.number) for line in logs_in(path, text.encode()).lines] == [(new, 5), (old, 6)]
+
+
+@pytest.mark.parametrize(
+    "text", ["{'worker-0': ['10.0.0.1:2222']}", "{'a': open('x')}", "[" * 9_000, "{'a': 1"]
+)
+def test_other_values_of_python_hold_no_log(text: str, tmp_path: Path) -> None:
+    """An address is no line of a log, and nothing is executed."""
+    path = tmp_path / "value.txt"
+    path.write_text(text)
+    assert not logs_in(path, text.encode()).lines
+
+
+def test_objects_may_end_with_a_nul(tables_of: TablesOf) -> None:
+    """As GELF has them on TCP."""
+    sent = [{"host": f"bert-{name}", "short_message": line} for name, lines in LOGS.items() for line in lines]
+    tables = tables_of({"gelf.log": "".join(json.dumps(each) + "\0" for each in sent)})
+    assert tables["scalars"].filter(tag="step").sort("worker")["worker"].to_list() == ["worker:0", "worker:1"]
+    assert not tables["damage"].height
