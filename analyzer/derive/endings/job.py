@@ -9,6 +9,7 @@ import polars as pl
 from analyzer.derive.endings.startup_wait import wait_shown, waited
 from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.training.ordering import printed_after_end
+from analyzer.derive.training.resources import duration
 from analyzer.model.task_names import split_task
 from analyzer.tables.builders import frame
 from analyzer.tables.collection_time import IN_A_ZONE, NO_TIME, CollectionTime
@@ -75,6 +76,8 @@ def job(
     waits = row["waiting"] > 0 and not _count(training, "phase", "training") and not in_progress
     waits = waits and not _assembled(training)
     row |= {"never_assembled": waits and row["wait_shown"], "starting": waits and not row["wait_shown"]}
+    if row["stalled"]:
+        row["stood"] = _stood(training, silences)
     if row["stalled"] or row["never_assembled"]:
         row |= _latest_line(training)
     if row["never_assembled"]:
@@ -203,6 +206,14 @@ def _stalled(training: Sequence[Row], silences: pl.DataFrame, stopped: bool) -> 
         return not (silences.height and long_silent.is_empty())
     ended_silent = stopped and silences.height == long_silent.height == len(training)
     return ended_silent or _count(training, "ended", "running") > 0
+
+
+def _stood(training: Sequence[Row], silences: pl.DataFrame) -> str:
+    """Return in words how long no training worker made progress."""
+    known = silences.filter(pl.col("worker").is_in([life["worker"] for life in training]), compared=True)
+    if known.height < len(training):
+        return "the files do not show for how long"
+    return f"no step was made for {duration(min(known['seconds']))}"
 
 
 def _was_active(training: Sequence[Row], silences: pl.DataFrame, collected: CollectionTime) -> bool:

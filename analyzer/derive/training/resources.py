@@ -106,7 +106,7 @@ def _with_texts(found: pl.DataFrame) -> pl.DataFrame:
             "from {} to {} in {}{}",
             _amount("begin"),
             _amount("end"),
-            seconds.map_elements(_duration, pl.String),
+            seconds.map_elements(duration, pl.String),
             last.otherwise(pl.format(" (last reading: {})", _amount("last_value"))),
         ),
         pace=pl.format("{} an hour", _amount("growth_per_hour")),
@@ -128,7 +128,8 @@ def amount(tag: str, value: float | None) -> str | None:
     return f"{value:.0f} %" if tag.endswith("_percent") else f"{value:,.0f}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return seconds as text: `48 s`, `31 min` or `11.8 h`."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

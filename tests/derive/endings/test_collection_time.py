@@ -118,3 +118,10 @@ def test_a_list_of_pods_without_its_time_does_not_tell_the_end() -> None:
     tables = derived({"worker-0.log": TRAINING, "worker-1.log": TRAINING}, **facts)
     assert set(tables["lifetimes"]["ended"]) == {"unknown"}
     assert not tables["job"]["stalled"].item()
+
+
+def test_a_job_that_hangs_states_for_how_long() -> None:
+    """From the last step of any worker to the last time that is known; a job that goes on states nothing."""
+    assert collected(T + 50 + 900, TRAINING)["job"]["stood"].item() == "no step was made for 15 min"
+    assert collected(T + 50 + 13 * 3600, TRAINING)["job"]["stood"].item() == "no step was made for 13.0 h"
+    assert collected(T + 50 + 200, TRAINING)["job"]["stood"].item() is None
