@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of, without_repeats
-from analyzer.diagnose.advice.running_pods import pods_that_ran
+from analyzer.diagnose.advice.listed_as_running import listed_as_running
 from analyzer.diagnose.decide import Decision, beyond_budget, overtaken, stated_failure
 from analyzer.diagnose.log_lines.lines import last_words, odd_exit
 from analyzer.diagnose.log_lines.telling_lines import without_start
@@ -40,9 +40,8 @@ def summary(decision: Decision, tables: Tables) -> str:
         return "The job failed, and no rule explains it."
     if job["in_progress"]:
         return _in_progress(tables)
-    if ran := pods_that_ran(tables):
-        whose = f"the pod of {ran[0]}" if len(ran) == 1 else "the pods of all training workers"
-        return f"No end is recorded: {whose} still ran when listed."
+    if listed_so := listed_as_running(tables):
+        return f"No end is recorded: {listed_so}."
     or_not = "; it may still be running" if _may_still_run(tables) else ""
     return f"The collected files do not show how the job ended{or_not}."
 
@@ -210,8 +209,8 @@ def _to_collect(tables: Tables, deciding: str | None) -> Iterator[Mapping[str, s
     if damaged := _damaged_archives(tables):
         yield {"text": steps["damaged"]["text"].format(archives=listed(damaged))}
         return
-    if pods_that_ran(tables):
-        yield steps["pods_ran"]
+    if listed_so := listed_as_running(tables):
+        yield steps["slurm_ran" if "Slurm" in listed_so else "pods_ran"]
         return
     if tables["job"]["in_progress"].item() and _all_run(tables["lifetimes"].filter("trains")):
         return

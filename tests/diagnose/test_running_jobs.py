@@ -33,3 +33,19 @@ def test_a_job_that_runs_is_said_to_run(collected: str, said: str, make_run: Mak
     assert [step["text"].partition(":")[0] for step in document["next"]] == [
         "Collect the files again in ten minutes"
     ]
+
+
+SACCT = "JobID|JobName|State|ExitCode\n48213|train|{state}|0:0\n48213.0|python|{state}|0:0\n"
+
+
+@pytest.mark.parametrize(
+    ("state", "said"), [("RUNNING", "Slurm listed the job as running"), ("PENDING", "may still be running")]
+)
+def test_a_job_that_slurm_lists_as_running_needs_no_exit_codes(
+    state: str, said: str, make_run: MakeRun
+) -> None:
+    """It has none yet; nothing else of the list shows an end."""
+    files = {"sacct.txt": SACCT.format(state=state), "worker-0.log": LOG, "worker-1.log": LOG}
+    document = analyze([make_run(files)]).document
+    assert said in document["summary"]
+    assert ("exit_codes" in str(document["deciding_file"])) is (state == "PENDING")

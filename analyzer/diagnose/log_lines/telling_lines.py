@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.diagnose.advice.listed_as_running import listed_as_running
 from analyzer.diagnose.advice.recipes import recipes
-from analyzer.diagnose.advice.running_pods import pods_that_ran
 from analyzer.diagnose.log_lines.anomalous_lines import (
     OddLine,
     RecordLine,
@@ -103,7 +103,7 @@ def deciding_file(found: Sequence[Telling], tables: Tables) -> DecidingFile | No
         *(kind for kind in wanted if kind not in {*read, "log"}),
         *(["log"] if cut else []),
     ]
-    last = [] if pods_that_ran(tables) else ["exit_codes"]
+    last = [] if listed_as_running(tables) else ["exit_codes"]
     kind = next((kind for kind in (*kinds, *last) if kind == "log" or kind not in read), None)
     recipe = recipes().get(kind or "")
     if kind is None or recipe is None:
