@@ -238,6 +238,8 @@ def _in_order(findings: Iterable[Finding], decision: Decision) -> list[Finding]:
 def _facts(tables: Tables) -> list[contract.FactValues]:
     made: list[contract.FactValues] = []
     for (key,), group in tables["cluster"].group_by("key", maintain_order=True):
+        if key == "gpu_place" and group["same"].max() == 1:
+            continue  # no two workers share a GPU: as it should be, and no difference
         values = {
             row["worker"]: row["value"] if row["holds"] is None else row["holds"]
             for row in group.iter_rows(named=True)

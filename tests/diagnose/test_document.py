@@ -284,3 +284,19 @@ def test_the_line_of_an_exit_code_is_quoted_and_not_its_value(make_run: MakeRun)
         place["excerpt"] for each in found if each["rule"] == "worker-killed" for place in each["evidence"]
     ]
     assert "srun: error: n1: task 1: Killed" in quoted
+
+
+@pytest.mark.parametrize(("second", "listed"), [("10.0.0.2:2222", False), ("10.0.0.1:2223", True)])
+def test_a_gpu_is_listed_only_if_workers_share_it(tables_of: TablesOf, second: str, listed: bool) -> None:
+    """The same slot of two hosts is no difference between them."""
+    device = "Created device /job:worker/replica:0/task:{}/device:GPU:0 with 79087 MB memory:  -> device: 0, name: A100, pci bus id: 0000:07:00.0, compute capability: 8.0"
+    cluster = (
+        '{{"cluster": {{"worker": ["10.0.0.1:2222", "{}"]}}, "task": {{"type": "worker", "index": {}}}}}'
+    )
+    logs = {
+        f"worker-{n}.log": f"TF_CONFIG={cluster.format(second, n)}\n"
+        f"2026-11-17 21:00:04.308945: I tensorflow/core/common_runtime/gpu/gpu_device.cc:1929] {device.format(n)}\n"
+        for n in (0, 1)
+    }
+    facts = made(tables_of(logs))["facts"]
+    assert ("gpu_place" in {each["key"] for each in facts}) == listed

@@ -108,7 +108,8 @@ def tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
         for role, addresses in spec.items()
         for index, address in enumerate(addresses)
     ]
-    serving = facts.filter((pl.col("key") == "server_address") & pl.col("worker").is_not_null())
+    own = pl.col("key").is_in(["server_address", "nccl_address"])
+    serving = facts.filter(own & pl.col("worker").is_not_null())
     for address, task in (*stated, *serving.select("value", "worker").iter_rows()):
         for name in {address, _host(address)}:
             found.setdefault(name, set()).add(task)

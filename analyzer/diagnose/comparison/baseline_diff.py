@@ -17,7 +17,7 @@ from analyzer.tables.grouping import grouped
 MAX_CURVES = 6
 _MIN_DIFFERENCE = 0.2
 """Smallest relative difference between two values that is reported."""
-_OF_EACH_RUN = frozenset({"host", "server_address", "cluster_spec", "claims"})
+_OF_EACH_RUN = frozenset({"host", "server_address", "cluster_spec", "claims", "gpu_place"})
 """Facts that differ between any two runs, and so are not compared."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import pytest
 
 from analyzer.model.run import Tables
@@ -180,3 +182,20 @@ def test_only_the_name_of_the_accused_is_marked() -> None:
         ("worker:2", "down", "/job:worker/task:2"),
         ("worker:0", "leader", ""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("interface", "accused"),
+    [("ib0", {("worker:0", "worker:1", "transport")}), ("docker0", set())],
+)
+def test_a_peer_is_named_by_the_address_that_nccl_took(
+    tables_of: Callable[[Mapping[str, str]], Tables], interface: str, accused: set[tuple[str, str, str]]
+) -> None:
+    """NCCL may use another network than the cluster's addresses; a bridge has one address on every host."""
+    using = f"step 1 loss 0.5\ndgx12:4120:4877 [0] NCCL INFO Bootstrap : Using {interface}:10.200.0.12<0>\n"
+    lost = (
+        "step 1 loss 0.5\n"
+        "dgx11:4120:4901 [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer "
+        "10.200.0.12<47115> with status=12 opcode=0 len=0 vendor err 129 (Recv)\n"
+    )
+    assert named(tables_of({"worker-0.log": lost, "worker-1.log": using})) == accused
