@@ -27,7 +27,7 @@ def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
             known = "unknown" if w["ended"]["how"] == "unknown" else "inferred"
             unsure.setdefault(known, []).append(w["id"])
     sentences += [
-        f"How {names(workers)} ended is {known}; no exit code or last error states it."
+        f"How {names(workers)} ended is {known}; no exit code or exception states it."
         for known, workers in unsure.items()
     ]
     absent = [w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]]

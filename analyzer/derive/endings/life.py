@@ -14,6 +14,9 @@ from analyzer.derive.training.ordering import Row, comes_after
 from analyzer.derive.training.progress import Place, last_attempts, last_places, stepped, times_seen
 from analyzer.tables.clock_alignment import CommonClock
 
+_TAIL = 5
+"""Number of records kept from the end of each log: an error, and the lines with which a program leaves."""
+
 
 @dataclass(slots=True)
 class Life:
@@ -24,6 +27,8 @@ class Life:
     attempts: int = 0
     facts: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     records: list[dict[str, Any]] = field(default_factory=list)
+    tail: list[dict[str, Any]] = field(default_factory=list)
+    """The last few records of each of its logs, in order."""
     place: Place | None = None
     stepped: bool = False
     closing: Mapping[str, Any] | None = None
@@ -136,6 +141,15 @@ def _add_records(lives: Mapping[str, Life], records: pl.DataFrame) -> None:
     for life, row in _of_last_attempts(telling, lives):
         if (row["source"], row["line"]) not in codes:
             life.records.append(row)
+    for life, row in _of_last_attempts(_tails(records), lives):
+        if (row["source"], row["line"]) not in codes:
+            life.tail.append(row)
+
+
+def _tails(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the last records of each log, of the attempt in which it ends."""
+    by_log = records.filter(pl.col("worker").is_not_null()).group_by("worker", "source", maintain_order=True)
+    return by_log.tail(_TAIL).select(records.columns)
 
 
 def _add_exceptions(lives: Mapping[str, Life], exceptions: pl.DataFrame) -> None:

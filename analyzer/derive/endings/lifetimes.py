@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.derive.endings.last_errors import LastError, ended_by_it, last_error
 from analyzer.derive.endings.life import Life, last_lives
 from analyzer.derive.endings.resumed_workers import with_resumed_workers
 from analyzer.derive.endings.silent_workers import finished_in_silence
@@ -19,7 +20,6 @@ from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress, last_telling
 from analyzer.derive.training.progress import StartUp, comparable, completion_lines, with_short_plans
 from analyzer.model import task_names
-from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Messages
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
@@ -27,18 +27,6 @@ from analyzer.tables.clock_alignment import CommonClock
 _SIGKILL, _SIGTERM = 9, 15
 _STACKS = ("stands_inside_tensorflow", "stands_outside_tensorflow")
 """Facts from a dump of a live process's stacks: it ran until then, though its log may have stopped before."""
-
-_TENSORFLOW_LOGGERS = ("absl", "tensorflow")
-_UP_TO_LEVEL = lazy_regex(r"(?i)\A[^\n]*?\b(?:error|critical|fatal)\b[\s:|\]-]*")
-_NAMES_EXCEPTION = lazy_regex(
-    r"(?<![\w.])(?:[a-z_]\w*\.)*(?!(?:Unavailable|Aborted|Cancelled|DeadlineExceeded|Internal)Error)"
-    r"[A-Z]\w*(?:Error|Exception): ?\S"
-)
-_NAMES_OS_ERROR = lazy_regex(
-    r"\[Errno \d+\] \w|; (?:Read-only file system|Permission denied|No such file or directory)\b"
-    r"|\bNo space left on device"
-)
-"""Regex of an error of the operating system in the words of Python and of TensorFlow's file systems."""
 
 _STARTED = ("server_address", "awaits", "agent_connected", "replicas", "tensorflow")
 """Facts that a worker prints while it starts up."""
@@ -154,12 +142,21 @@ def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], b
         how, sure = ended[life.worker]
         if how == "unknown" and (someone_fell or by_scheduler) and life.row["trains"] and life.row["seen"]:
             ended[life.worker] = ("vanished" if someone_fell else "stopped", False)
+        if how == "finished" and someone_fell and _left_after_error(life):
+            ended[life.worker] = ("vanished", False)
         if how == "finished" and not sure and orders.get(life.worker, foremost) < foremost:
             ended[life.worker] = ("exited", life.exit_code == 0)
         if how == "signal" and torn_down and not life.killed_for_memory:
             ended[life.worker] = ("stopped", False)
     if _stopped_together(training, ended):
         ended |= {life.worker: ("finished", True) for life in training}
+
+
+def _left_after_error(life: Life) -> bool:
+    """Return True if nothing but words like `bye` below an error tells that a worker finished."""
+    if life.exit_code is not None or (life.place is not None and life.place.is_planned_end):
+        return False
+    return ended_by_it(_last_error(life), life.closing)
 
 
 def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, bool]]) -> bool:
@@ -252,7 +249,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "own_exception": life.own_exception,
         "no_exception": life.exception is None and not _raises_at_its_end(life.records),
         "cut_off": bool(life.facts["ends_within_line"]) and not sure,
-        "last_error": _last_error(life.records),
+        "last_error": error.message if (error := _last_error(life)) else None,
         "replicas": int(life.fact("replicas") or 0) or None,
         "restarted": life.attempts > 1,
         "plan_known": bool(place and place.states_plan),
@@ -264,6 +261,10 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
     }
 
 
+def _last_error(life: Life) -> LastError | None:
+    return last_error(life.records, life.tail, life.place._asdict() if life.place else None)
+
+
 def _raises_at_its_end(records: Sequence[Row]) -> bool:
     """Return True if the log ends within a traceback, before the line that names the exception."""
     last = last_telling(records)
@@ -273,27 +274,14 @@ def _raises_at_its_end(records: Sequence[Row]) -> bool:
     return end[:1].isspace() or end.startswith("Traceback (")
 
 
-def _last_error(records: Sequence[Row]) -> str | None:
-    """Return the message of the last record if it is an error of the job's own program, else None.
-
-    That is a record logged as an error, or one that names an exception, other than those of a lost peer.
-    """
-    last = last_telling(records)
-    if last is None or last["kind"] not in {"python", "plain"}:
-        return None
-    if last["kind"] != "python" or last["level"] not in {"E", "F"}:
-        line = str(last["text"].partition("\n")[0])
-        named = _NAMES_EXCEPTION.search(line)
-        return line[named.start() :] if named else line if _NAMES_OS_ERROR.search(line) else None
-    return None if last["origin"] in _TENSORFLOW_LOGGERS else _UP_TO_LEVEL.sub("", last["text"])
-
-
 def _cited_line(life: Life, how: str, end: Mapping[str, Any]) -> dict[str, Any]:
     """Return source, line and time of the line that states a worker's end, else of its last step or line."""
     place = life.place._asdict() if life.place else {}
-    done = life.closing is not None or (life.place is not None and life.place.is_planned_end)
-    if how in {"exited", "finished"} and not done and _last_error(life.records):
-        shown = last_telling(life.records) or {}
+    error = _last_error(life)
+    closed = life.closing is not None and not ended_by_it(error, life.closing)
+    done = closed or (life.place is not None and life.place.is_planned_end)
+    if error and how in {"exited", "finished", "vanished", "unknown"} and not done:
+        shown = error.record
     elif how == "finished":
         shown = end
     elif how in {"exception", "aborted_by_peer"}:
