@@ -130,9 +130,12 @@ def _baseline(options: AnalysisOptions, pack: RulePack) -> BaselineRun | None:
 
     from analyzer.diagnose import BaselineRun
     from analyzer.ingest.raw_lines import line_templates
+    from analyzer.model.log_template import undated_template
 
     found = diagnose_tables(run.name, tables, pack).document
-    return BaselineRun(run.name, found["verdict"], found["cause"], tables, line_templates(run))
+    return BaselineRun(
+        run.name, found["verdict"], found["cause"], tables, line_templates(run, undated_template)
+    )
 
 
 def _texts(tables: Tables) -> Iterator[str]:

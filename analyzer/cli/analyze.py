@@ -207,11 +207,11 @@ def _analyze(arguments: argparse.Namespace, paths: Sequence[Path], formats: Sequ
 
 
 def _point_out_many_runs(paths: Sequence[Path]) -> None:
-    """Say on standard error that directories which look like runs are read as one, which takes a while."""
+    """Say on standard error that many directories which look like runs are read, which takes a while."""
     for path in paths:
         with suppress(OSError):
             if count := runs_within(path):
-                many = f"{path}: reads {count} directories as one run; if each is a job, use mwms-triage"
+                many = f"{path}: reads {count} directories; if each is a job, use mwms-triage"
                 print(f"mwms-analyze: {many}", file=sys.stderr)
 
 

@@ -15,7 +15,12 @@ from analyzer.diagnose.decide import Decision
 from analyzer.diagnose.finding_reports import finding_reports
 from analyzer.diagnose.log_lines.anomalous_lines import odd_lines
 from analyzer.diagnose.log_lines.lines import last_words
-from analyzer.diagnose.log_lines.telling_lines import deciding_file, described, telling_lines
+from analyzer.diagnose.log_lines.telling_lines import (
+    deciding_file,
+    described,
+    telling_lines,
+    without_harmless,
+)
 from analyzer.diagnose.near_misses import near_misses
 from analyzer.diagnose.timeline import pauses_by_worker, timeline
 from analyzer.diagnose.trace import collectives, traced
@@ -115,8 +120,8 @@ def _log_lines(
     unsure: bool,
 ) -> dict[str, Any]:
     """Return the log lines to show, and the file that would decide an `unsure` diagnosis."""
-    tables = _of_its_time(tables)
-    found = telling_lines(tables, findings) if unsure else []
+    tables = without_harmless(_of_its_time(tables), findings)
+    found = telling_lines(tables) if unsure else []
     telling = described(found, meanings)
     last, odd = _unexplained(decision, telling, tables)
     return {

@@ -1,5 +1,6 @@
 """Rejects a directory that contains several jobs."""
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
@@ -7,6 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from analyzer.identify import identify
+from analyzer.identify.claims import task_addresses
 from analyzer.identify.job_evidence import (
     ADDRESSES,
     REPLICATION,
@@ -18,7 +20,7 @@ from analyzer.identify.job_evidence import (
 from analyzer.model.errors import UsageError
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
-from analyzer.model.task_names import natural_order, without_task
+from analyzer.model.task_names import is_previous, natural_order, without_task, words_before_task
 from analyzer.tables.grouping import grouped
 
 _SEVERAL = 2
@@ -99,7 +101,28 @@ def several_jobs(read: Tables, messages: Messages) -> list[str]:
         {*facts.filter(pl.col("key").is_in(keys))["source"]} for keys in (STARTS, ADDRESSES, REPLICATION)
     )
     starting = {source: worker or source for source, worker in names.items() if source in starts}
-    return [*_jobs_in("", [*names], _Run(read, messages, starting, addresses, replication))]
+    found = [*_jobs_in("", [*names], _Run(read, messages, starting, addresses, replication))]
+    return found or _named_with_clusters([*names], facts)
+
+
+def _named_with_clusters(sources: Sequence[str], facts: pl.DataFrame) -> list[str]:
+    """Return the jobs of files that differ in the words before the task, and in all addresses of clusters.
+
+    One worker of each job is enough; each group of files must state a cluster of several tasks. Previous
+    attempts, which may have run at other addresses, do not count.
+    """
+    clusters: dict[str, set[str]] = {}
+    for source, spec in facts.filter(key="cluster_spec").select("source", "value").iter_rows():
+        clusters.setdefault(source, set()).update(task_addresses(json.loads(spec)).values())
+    files = [
+        (words_before_task(each), each) for each in sources if each in clusters and not is_previous(each)
+    ]
+    jobs = {
+        own[0]: set().union(*map(clusters.__getitem__, own)) for words, own in grouped(files).items() if words
+    }
+    apart = sum(map(len, jobs.values())) == len(set().union(*jobs.values()))
+    are_jobs = len(jobs) >= _SEVERAL and apart and all(len(each) >= _SEVERAL for each in jobs.values())
+    return [f"{_ALIKE} {name}" for name in jobs] if are_jobs else []
 
 
 def _jobs_in(place: str, sources: Sequence[str], run: _Run) -> dict[str, JobEvidence]:

@@ -17,6 +17,8 @@ from analyzer.tables.grouping import grouped
 _HOST = re.compile(r"(?:grpc://)?([a-z][a-z0-9-]*)", re.IGNORECASE)
 _NO_HOSTS = frozenset({"localhost", "worker", "node", "host"})
 """Host names that identify no machine."""
+FAR = 16
+"""A number in a name that is so many times the number of logs and of known tasks is no index."""
 _OF_A_PROCESS = (Kind.STACKS, Kind.ENVIRONMENT, Kind.TF_CONFIG)
 """Kinds of files that describe one process and may be named after its log: `gpu7.pyspy.txt`."""
 
@@ -93,7 +95,7 @@ def without_idle_numbers(
 
     The tasks are those of the logs of `training`, and those that the clusters list and the logs speak of.
     Without a cluster, the number that follows the highest one of them may be that of a task that wrote
-    little.
+    little. A number far above those of the tasks that are listed or spoken of, and of the logs, is none.
     """
     trained = {each.worker for each in sources if each.name in training and each.worker}
     tasks = trained | listed | spoken
@@ -104,7 +106,15 @@ def without_idle_numbers(
         if each.is_log and each.worker and trained and each.worker not in tasks and is_vague(each.name)
         if split_task(each.worker)[1] > limit or listed
     }
-    return [each._replace(worker=None) if each.name in idle else each for each in sources]
+    known = listed | spoken
+    least = FAR * max(len(known), sum(each.is_log for each in sources))
+    far = {
+        each.name
+        for each in sources
+        if known and each.is_log and each.worker and each.worker not in known and is_vague(each.name)
+        if split_task(each.worker)[1] >= least
+    }
+    return [each._replace(worker=None) if each.name in idle | far else each for each in sources]
 
 
 def parts_of_more_logs(logs: Sequence[str], others: int, tasks: int, records: pl.DataFrame) -> list[str]:

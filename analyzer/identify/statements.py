@@ -1,7 +1,8 @@
 """Collects the input of identification: source names, and facts that logs state about their worker."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from analyzer.model.task_names import (
     is_kernel_log,
     is_numbered,
     log_of,
+    split_task,
     without_attempt,
     without_date,
     worker_of,
@@ -26,6 +28,9 @@ from analyzer.tables.grouping import grouped
 
 _OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at", "cancelled_at")
 """Keys of facts that Slurm states of a job, not a program of itself."""
+_OF_REPORT = ("lsf", "lsf_job", "pbs", "pbs_job", "out_of_memory", "exit_code")
+"""Keys of facts that the report of a scheduler states of a job."""
+_JOB_IDS = ("lsf_job", "pbs_job")
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""
 _NUMBERS = re.compile(r"\d+")
@@ -150,8 +155,8 @@ def with_rows(tables: Tables, sources: Iterable[str]) -> set[str]:
 def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> set[str]:
     """Return the logs that show training: progress, facts of their own, tracebacks or TensorFlow lines.
 
-    Lines of Slurm do not count. Nor do, in the unlabelled lines of a log with labelled ones, facts and the
-    exceptions that a launcher raises about its program.
+    Lines of Slurm and the report of another scheduler do not count. Nor do, in the unlabelled lines of a log
+    with labelled ones, facts and the exceptions that a launcher raises about its program.
     """
     wanted = list(logs)
     if not wanted:
@@ -163,13 +168,39 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
     raised = tables["records"].filter(own & (pl.col("kind") == "traceback"))
     of_program = [source not in labelled or not launcher.is_in(text)
                   for source, text in raised.select("source", "text").iter_rows()]  # fmt: skip
+    facts = tables["facts"].filter(unlabelled & pl.col("worker").is_null() & ~pl.col("key").is_in(_OF_SLURM))
+    reports = facts.filter(pl.col("key").is_in(_JOB_IDS))["source"].to_list()
+    reported = pl.col("source").is_in(reports) & pl.col("key").is_in(_OF_REPORT)
     shown = (
         tables["records"].filter(own & (pl.col("kind") == "cpp")),
         raised.filter(pl.Series(of_program, dtype=pl.Boolean)),
         tables["scalars"].filter(own & (pl.col("origin") != GAUGE)),
-        tables["facts"].filter(unlabelled & pl.col("worker").is_null() & ~pl.col("key").is_in(_OF_SLURM)),
+        facts.filter(~reported),
     )
     return {source for rows in shown for source in rows["source"].unique()}
+
+
+def without_job_ids(
+    sources: Sequence[NamedSource], facts: pl.DataFrame, training: Collection[str], tasks: AbstractSet[str]
+) -> list[NamedSource]:
+    """Return the sources, without the number of a log that is the job's id, or of the report of the job.
+
+    The report of the job is the only one, in a log that is not of `training`. The id stays where it is the
+    index of one of the `tasks`, or low enough to be one.
+    """
+    rows = facts.filter(pl.col("key").is_in(_JOB_IDS)).select("source", "value").drop_nulls().rows()
+    numbers = ((source, _NUMBERS.match(value)) for source, value in rows)
+    ids = {(source, f"worker:{int(number[0])}") for source, number in numbers if number}
+    reports = {source for source, _ in ids}
+    whole = reports - {*training} if len(reports) == 1 else set()
+    logs = [each for each in sources if each.is_log]
+    nameless = {
+        each.name
+        for each in logs
+        if each.worker and each.name in reports and is_vague(each.name) and each.worker not in tasks
+        if (each.name, each.worker) in ids and split_task(each.worker)[1] > len(logs)
+    } | {each.name for each in logs if each.name in whole and is_vague(each.name)}
+    return [each._replace(worker=None) if each.name in nameless else each for each in sources]
 
 
 @lru_cache(maxsize=1 << 16)

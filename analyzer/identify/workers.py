@@ -34,6 +34,7 @@ from analyzer.identify.guesses import (
     told_apart_by_connection,
 )
 from analyzer.identify.neighbours import (
+    FAR,
     logs_of_stem,
     logs_on_host,
     on_hosts,
@@ -60,6 +61,7 @@ from analyzer.identify.statements import (
     is_vague,
     training_logs,
     with_rows,
+    without_job_ids,
 )
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
@@ -75,8 +77,6 @@ from analyzer.model.task_names import (
 )
 from analyzer.tables.grouping import grouped
 
-_FAR = 16
-"""A number in a name that is so many times the number of logs is no index, if no log speaks of tasks."""
 _RECORDING = "recording.jsonl"
 """File that mwms-recorder writes beside the output of one process."""
 
@@ -104,7 +104,9 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     sources = _without_host_numbers(sources, stated, clusters, remote)
     listed = {task for cluster in clusters for task in task_addresses(cluster)}
     spoken = _spoken_in([source.name for source in sources], stated, remote)
-    sources = without_idle_numbers(sources, training_logs(tables, numbered, messages), listed, spoken)
+    training = training_logs(tables, numbered, messages)
+    sources = without_job_ids(sources, tables["facts"], training, listed | spoken)
+    sources = without_idle_numbers(sources, training, listed, spoken)
     unnumbered = {source.name for source in sources if source.name in numbered and not source.worker}
     claims, renumbered = _numbered(sources, stated, clusters, remote)
     if not claims:
@@ -208,7 +210,7 @@ def _without_host_numbers(
     said = {claim.worker for name in logs if (claim := claim_of([name], stated, clusters))}
     by_number = tasks.isdisjoint(numbers) and (tasks >= first or half)
     by_words = said == first != numbers and not from_one(numbers)
-    is_far = not tasks and highest >= _FAR * max(1, len(numbers))
+    is_far = not tasks and highest >= FAR * max(1, len(numbers))
     of_hosts = is_far or (len(numbers) > 1 and (by_number or by_words))
     named = {name: worker for name, worker in logs.items() if worker and host_in(name)}
     numbered = grouped((worker, name) for name, worker in named.items())

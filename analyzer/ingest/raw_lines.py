@@ -1,6 +1,6 @@
 """Reads log lines that the tables lack: those at given numbers, or all of them as templates."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -120,10 +120,10 @@ def _text(block: bytes) -> str:
     return block.decode("utf-8", "replace")
 
 
-def line_templates(run: RunDir) -> frozenset[str]:
+def line_templates(run: RunDir, template: Callable[[str], str] = template_of) -> frozenset[str]:
     """Return the distinct templates of all log lines of a run (numbers, paths and addresses masked)."""
     logs = [source for source in run.sources if source.kind is Kind.LOG and not source.skip]
-    return frozenset(template_of(text) for source in logs for text in _all_lines(source, run.budget))
+    return frozenset(template(text) for source in logs for text in _all_lines(source, run.budget))
 
 
 def _all_lines(source: Source, budget: Budget) -> Iterator[str]:

@@ -24,12 +24,24 @@ _VOLATILE = (
 )
 _MASK = lazy_regex("|".join(dict.fromkeys(mask for _, mask in _VOLATILE)))
 
+_STAMPS = lazy_regex(
+    r"(?:[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )?"
+    r"\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\])]?(?=[\s:])\s*){1,3}"
+)
+"""Regex for the times before a line: its own, and those of the programs that collected it."""
+
 
 def template_of(text: str) -> str:
     """Return a text with everything masked that differs between runs."""
     for pattern, mask in _VOLATILE:
         text = pattern.sub(mask, text)
     return " ".join(text.split())
+
+
+def undated_template(text: str) -> str:
+    """Return the template of a text without the times before it, so that it is equal however it was kept."""
+    stamps = _STAMPS.match(text)
+    return template_of(text[stamps.end() :] if stamps else text)
 
 
 def literals_between(text: str) -> list[str]:

@@ -189,6 +189,13 @@ def without_task(name: str, *, numbers: bool = False) -> str | None:
     return "-".join(re.findall(r"[^\W_]+" if numbers else r"[^\W\d_]+", words)) if tasks else None
 
 
+def words_before_task(name: str) -> str | None:
+    """Return the words before the task in a file's name, `bert` of `bert-worker-0-x8k.log`, or None."""
+    stem = PurePosixPath(without_attempt(without_date(name))).stem
+    task = _TASK.search(stem)
+    return "-".join(re.findall(r"[^\W\d_]+", stem[: task.start()])) if task and task["index"] else None
+
+
 def is_previous(name: str) -> bool:
     """Return True for the name of a previous attempt's log, as `kubectl logs --previous` writes it."""
     return bool(_PREVIOUS.search(name.lower()))

@@ -24,8 +24,26 @@ _GENERIC = re.compile(
 """Generic names, which identify nobody, and pseudonyms."""
 _SYSTEM_USERS = frozenset(
     {"root", "user", "ubuntu", "shared", "public", "runner", "jovyan", "app", "default", "nobody", "admin"}
+    | {
+        "airflow",
+        "spark",
+        "hadoop",
+        "yarn",
+        "jenkins",
+        "gitlab-runner",
+        "ec2-user",
+        "sagemaker-user",
+        "slurm",
+    }
 )
+"""Accounts of images and services, which are nobody's."""
 _WITH_HOSTS = frozenset({"cluster_spec", "server_address"})
+_PACKAGE = re.compile(
+    r"(?m)(?:(?:site|dist)-packages/|No module named ['\"]|^[ >]{0,40}(?:from|import) )"
+    r"(?P<loaded>[A-Za-z_]\w*)\b(?!-)"
+    r"|(?<![\w.\-/@:])(?P<raising>[A-Za-z_]\w{0,62})(?=(?:\.[A-Za-z_]\w{0,62}){0,7}\.[A-Z]\w{0,62}(?![\w.\-]))"
+)
+"""Regex for the package of a Python module or class: installed, imported, or before the name of a class."""
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62})"
 _WITH_PORT = re.compile(rf"(?<![\w.\-])(?P<host>{_LABEL}(?:\.{_LABEL}){{0,7}}):\d{{2,5}}(?!\d)")
 
@@ -86,9 +104,11 @@ class Topology:
         places = self._places.get(text)
         for place in _identifying_names(text) if places is None else places:
             changes += self._replaced(text, place.start, place.end)
+        packages = {match.span(match.lastgroup or 0) for match in _PACKAGE.finditer(text)}
         for pattern in (self._any, self._as_host, self._run):
             for match in pattern.finditer(text):
-                changes += self._replaced(text, *match.span())
+                if match.span() not in packages:
+                    changes += self._replaced(text, *match.span())
         return list(_without_overlaps(changes))
 
     def _replaced(self, text: str, start: int, end: int) -> Iterator[Replacement]:

@@ -44,4 +44,4 @@ def test_many_runs_are_pointed_out_before_they_are_read(
     jobs = directories(tmp_path / "jobs", MANY_RUNS, ("worker-0.log", "worker-1.log"))
     main([str(jobs), "-o", str(tmp_path / "report.html")])
     first = capsys.readouterr().err.splitlines()[0]
-    assert first.endswith("jobs: reads 16 directories as one run; if each is a job, use mwms-triage")
+    assert first.endswith("jobs: reads 16 directories; if each is a job, use mwms-triage")

@@ -80,3 +80,43 @@ def test_a_log_of_a_task_that_wrote_little_keeps_its_number(
     assert workers_of(make_run({**logs, "out-2.txt": "+ srun python train.py\n"}))["out-2.txt"] == "worker:2"
     logs = {"out-0.txt": LINE + LOST.format(7)}
     assert workers_of(make_run({**logs, "out-7.txt": "+ srun python train.py\n"}))["out-7.txt"] == "worker:7"
+
+
+REPORT = (
+    "Sender: LSF System <lsfadmin@gpu17>\nSubject: Job 331: <train> in cluster <c1> Exited\n\n"
+    "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\nExited with exit code 137.\n"
+)
+
+
+@pytest.mark.parametrize("name", ["lsf.331.out", "331.out", "report-0.txt", "gpu-7.out"])
+def test_the_report_of_a_scheduler_is_of_no_worker(
+    name: str, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """Beside the logs of the workers, whatever the number in its name."""
+    logs = {f"worker-{index}.log": LINE + LOST.format(1 - index) for index in (0, 1)}
+    found = workers_of(make_run({**logs, name: REPORT}))
+    assert found == {name: None} | {log: f"worker:{index}" for index, log in enumerate(logs)}
+
+
+def test_the_id_of_the_job_is_no_index(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """Though the report stands below the output of a worker; that of a task is one."""
+    job = REPORT.replace("331", "12")
+    assert workers_of(make_run({"12.out": LINE + job}))["12.out"] == "worker:0"
+    assert workers_of(make_run({"12.out": LINE + LOST.format(12) + job}))["12.out"] == "worker:12"
+    assert workers_of(make_run({"out-1.txt": LINE + REPORT, "out-0.txt": LINE}))["out-1.txt"] == "worker:1"
+
+
+def test_each_of_several_reports_may_be_of_a_task(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """As of the elements of a job array, one of which wrote nothing else."""
+    assert workers_of(make_run({"out-1.txt": REPORT, "out-0.txt": LINE + REPORT}))["out-1.txt"] == "worker:1"
+
+
+@pytest.mark.parametrize(("number", "worker"), [(331, "worker:2"), (7, "worker:7")])
+def test_a_number_far_above_the_known_tasks_is_no_index(
+    number: int, worker: str, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """A log that shows training gets the next free one instead; a lower number may be a task's."""
+    logs = {f"worker-{index}.log": LINE + LOST.format(1 - index) for index in (0, 1)}
+    raised = "Traceback (most recent call last):\n  File 'launch.py'\nValueError: a task failed\n"
+    name = f"launch.{number}.out"
+    assert workers_of(make_run({**logs, name: LINE + raised}))[name] == worker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.model.log_template import template_of
+from analyzer.model.log_template import template_of, undated_template
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,27 @@ from analyzer.model.log_template import template_of
 def test_what_differs_is_masked(text: str, without: str) -> None:
     """Once for each kind of thing."""
     assert template_of(text) == without
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INFO:tensorflow:Cluster is ready.",
+        "2026-11-24T09:12:14.037576142Z INFO:tensorflow:Cluster is ready.",
+        "[2026-11-24 09:12:14,037] INFO:tensorflow:Cluster is ready.",
+        "2026-11-24T09:12:14Z 2026-11-24 09:12:14 INFO:tensorflow:Cluster is ready.",
+        "Nov 24 09:12:14 INFO:tensorflow:Cluster is ready.",
+    ],
+)
+def test_times_before_a_line_make_no_difference(text: str) -> None:
+    """Of the program or of those that collected its output."""
+    assert undated_template(text) == "INFO:tensorflow:Cluster is ready."
+
+
+@pytest.mark.parametrize("text", ["ended at 09:12:14 with 3", "ERROR: Cluster is ready", "12 34 56", ""])
+def test_the_rest_of_a_line_stays(text: str) -> None:
+    """A time within it, its level, and numbers that are no time."""
+    assert undated_template(text) == template_of(text)
 
 
 @pytest.mark.slow

@@ -102,6 +102,27 @@ def test_topology_leaves_versions_workers_and_scopes() -> None:
     assert excerpts(redact(document_with(*lines), "topology")) == lines
 
 
+def test_a_package_named_like_a_user_keeps_its_name() -> None:
+    """In the name of a module or class; a host, a file and a person of that name are renamed all the same."""
+    lines = {
+        "user=torben": "user=user-1",
+        "torben.exceptions.JobError: torben gave up": "torben.exceptions.JobError: user-1 gave up",
+        'File "/usr/lib/python3.10/site-packages/torben/pod.py", line 3': None,
+        "    from torben.models import Model": None,
+        "No module named 'torben.models'": None,
+        "saved to torben.log by torben. Then torben@gpu-17": "saved to user-1.log by user-1. Then user-1@host-5",
+    }
+    made = excerpts(redact(document_with(*lines), "topology"))
+    assert made == [named or line for line, named in lines.items()]
+
+
+@pytest.mark.parametrize("account", ["airflow", "spark", "jovyan", "ec2-user"])
+def test_the_account_of_a_service_is_nobodys(account: str) -> None:
+    """The programs of that name are named in many texts."""
+    lines = [f"user={account}", f"/home/{account}/x.py", f"{account} ended the task"]
+    assert excerpts(redact(document_with(*lines), "topology")) == lines
+
+
 def test_topology_names_directories() -> None:
     """The same one alike everywhere; what every machine has, libraries, devices and the names of files stay."""
     lines = {

@@ -65,6 +65,21 @@ def test_the_place_is_that_of_the_first_evidence() -> None:
     assert issues("r101")[0]["location"] == {"path": place["source"], "lines": {"begin": place["line"]}}
 
 
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        ("worker-0/attempt=1.log", "worker-0/attempt=1.log"),
+        ("a b/50%.log", "a b/50%.log"),
+        ("../..//x/./worker-0.log", "x/worker-0.log"),
+        ("worker\x1b-0.log", "worker␛-0.log"),
+    ],
+)
+def test_the_path_is_that_of_the_file(source: str, path: str) -> None:
+    """It is no URI: nothing in it is encoded; it lies below the run all the same."""
+    d = {**document("unknown"), "rule": None, "telling_lines": [{"line": {"source": source, "line": 3}}]}
+    assert json.loads(render(d, "gitlab"))[0]["location"]["path"] == path
+
+
 def test_an_unexplained_failure_is_put_at_its_most_telling_line() -> None:
     """And not at the last line of a worker that printed no error."""
     words = [{"source": "worker-0.log", "line": 2}]

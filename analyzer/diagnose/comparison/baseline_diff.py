@@ -29,7 +29,7 @@ class BaselineRun(NamedTuple):
     cause: str | None
     tables: Tables
     lines: frozenset[str]
-    """Templates of all its log lines."""
+    """Templates of all its log lines, without the times before them."""
 
 
 def against(tables: Tables, good: BaselineRun) -> BaselineDiff:

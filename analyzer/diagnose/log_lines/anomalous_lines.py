@@ -12,7 +12,7 @@ import polars as pl
 from analyzer.diagnose.log_lines.lines import numbered
 from analyzer.model.contract import EvidencePlace
 from analyzer.model.lazy_regex import lazy_regex
-from analyzer.model.log_template import template_of
+from analyzer.model.log_template import template_of, undated_template
 from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.storage.package_files import resource
@@ -64,7 +64,7 @@ def odd_lines(
 ) -> list[EvidencePlace]:
     """Return the most anomalous lines as evidence, most anomalous first.
 
-    `known` are the line templates of the run `compared`; `shown` are the places (source, line) already shown.
+    `known` are the undated templates of the run `compared`, `shown` the places (source, line) already shown.
     """
     several = len(set(tables["records"]["worker"].drop_nulls().to_list())) > 1
     groups = grouped_lines(tables["scalars"], tables["records"].filter(pl.col("worker").is_not_null()))
@@ -87,7 +87,9 @@ def odd_line(group: Sequence[RecordLine], known: Collection[str] | None = None, 
     unusual = line.key not in healthy_lines()
     level = line.row["level"]
     if known is not None:
-        return OddLine(line, alone, new=True, unusual=unusual, stands_out=line.key not in known)
+        return OddLine(
+            line, alone, new=True, unusual=unusual, stands_out=undated_template(line.text) not in known
+        )
     odd = line.late or (alone and level != "I") or (unusual and level in _WEIGHTS)
     return OddLine(line, alone, new=False, unusual=unusual, stands_out=odd)
 

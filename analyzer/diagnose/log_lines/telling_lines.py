@@ -65,20 +65,30 @@ def hints() -> tuple[Hint, ...]:
     )
 
 
-def telling_lines(tables: Tables, findings: Sequence[Finding]) -> list[Telling]:
+def telling_lines(tables: Tables) -> list[Telling]:
     """Return the most informative lines, at most three, and no two with the same hint or template."""
-    harmless = _harmless(findings)
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1
     ends = _ends(tables)
     found = [
         telling
-        for key, group in grouped_lines(tables["scalars"], tables["records"]).items()
-        if key not in harmless and (telling := _telling(group, several=several, ends=ends))
+        for group in grouped_lines(tables["scalars"], tables["records"]).values()
+        if (telling := _telling(group, several=several, ends=ends))
     ]
     kinds: dict[str, Telling] = {}
     for each in sorted(found, key=lambda each: (-each.weight, each.odd.line.row["near"] or 0.0)):
         kinds.setdefault(each.hint.means if each.hint else each.odd.line.key, each)
     return list(kinds.values())[:MAX_LINES]
+
+
+def without_harmless(tables: Tables, findings: Sequence[Finding]) -> Tables:
+    """Return the tables without the records whose first line is like one that a fired benign rule cites."""
+    benign = (f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.BENIGN)
+    harmless = {template_of(place.excerpt) for f in benign for place in f.evidence if place.excerpt}
+    records = tables["records"]
+    if not harmless or records.is_empty():
+        return tables
+    kept = [template_of(text.partition("\n")[0]) not in harmless for text in records["text"]]
+    return {**tables, "records": records.filter(pl.Series(kept, dtype=pl.Boolean))}
 
 
 def described(found: Sequence[Telling], meanings: Mapping[str, str]) -> list[TellingLine]:
@@ -129,12 +139,6 @@ def _possible(hint: Hint | None, meanings: Mapping[str, str]) -> Iterator[Possib
     for place, cause in enumerate(hint.causes if hint else ()):
         means = meanings.get(cause, cause)
         yield {"cause": cause, "means": means, "confidence": FURTHER if place else FIRST}
-
-
-def _harmless(findings: Sequence[Finding]) -> set[str]:
-    """Return the templates of the lines that fired benign rules cite."""
-    benign = (f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.BENIGN)
-    return {template_of(place.excerpt) for f in benign for place in f.evidence if place.excerpt}
 
 
 def _ends(tables: Tables) -> Mapping[tuple[str, str], int]:

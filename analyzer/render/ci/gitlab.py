@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from analyzer.render.ci.sarif import uri
+from analyzer.render.ci.sarif import relative_path
 from analyzer.render.finding_order import file_line, fired_findings, unique_evidence
 from analyzer.render.sanitize import one_line
 
@@ -53,7 +53,7 @@ def _entry(d: Json, rule: str, text: str, severity: str, place: Json | None) -> 
         "fingerprint": hashlib.sha256(name).hexdigest(),
         "severity": severity,
         "location": {
-            "path": uri(place["source"] if place else d["run"]["name"]),
+            "path": one_line(relative_path(place["source"] if place else d["run"]["name"])),
             "lines": {"begin": (file_line(place) if place else None) or 1},
         },
     }

@@ -127,8 +127,12 @@ def _worker(name: str) -> Json:
 
 def uri(source: str) -> str:
     """Return the name of a source as a relative URI without `..` or empty parts."""
-    parts = [quote(part, safe="", errors="replace") for part in source.split("/")]
-    return "/".join(part for part in parts if part not in {"", ".", ".."}) or "run"
+    return quote(relative_path(source), safe="/", errors="replace")
+
+
+def relative_path(source: str) -> str:
+    """Return the name of a source without `..` or empty parts."""
+    return "/".join(part for part in source.split("/") if part not in {"", ".", ".."}) or "run"
 
 
 def _invocation(d: Json) -> Json:

@@ -127,6 +127,23 @@ def test_a_good_run_shows_what_is_new(tmp_path: Path) -> None:
     assert "A step took 4.00 s, there 1.00 s (4.0 times as long)" in text
 
 
+@pytest.mark.runs
+def test_a_collector_of_the_good_run_makes_no_difference(tmp_path: Path) -> None:
+    """Nor do the times that it puts before lines; a line that it lacks, and another level, are shown."""
+    words = ["INFO:tensorflow:Cluster is ready.", "INFO:root:lease 4711", "the cache is warm"]
+    for name, level, collector in (
+        ("good", "INFO", "[pod/job-worker-{}/main] 2026-11-24T09:12:14.{}37576142Z "),
+        ("bad", "ERROR", ""),
+    ):
+        (tmp_path / name).mkdir()
+        for n in range(2):
+            lines = [*log().splitlines(), *words[: 2 + (name == "bad")], f"{level}:root:the door is open"]
+            prefixed = [collector.format(n, n) + line for line in lines]
+            (tmp_path / name / f"worker-{n}.log").write_text("\n".join(prefixed) + "\n")
+    found = analyze([tmp_path / "bad"], AnalysisOptions(against=(tmp_path / "good",))).document["against"]
+    assert set(said(found["lines"])) == {"the cache is warm", "ERROR:root:the door is open"}
+
+
 @pytest.mark.recordings
 def test_values_that_went_elsewhere_are_shown() -> None:
     """At the last place that both runs show."""

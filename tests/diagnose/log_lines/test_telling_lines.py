@@ -38,6 +38,28 @@ def test_known_words_come_first_with_their_causes_at_low_confidence(make_run: Ma
 
 
 @pytest.mark.runs
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("TF-TRT Warning: Could not find TensorRT", False),
+        ("Unable to register cuDNN factory: Attempting to register factory for plugin cuDNN", False),
+        ("Unable to register the lease of shard 17", True),
+    ],
+)
+def test_a_line_that_a_benign_rule_explains_is_never_shown(line: str, shown: bool, make_run: MakeRun) -> None:
+    """Neither as telling, nor as odd, nor as the last notable one; another one like it is."""
+    log = f"2026-11-20 09:14:00.1: E tensorflow/x/io.cc:1] {line}\n{PLAIN}"
+    document = analyze([make_run({"worker-0.log": log, "worker-1.log": log})]).document
+    places = [
+        *(told["line"] for told in document["telling_lines"]),
+        *document["odd_lines"],
+        *document["last_words"],
+    ]
+    quoted = [text for place in places for _, text in [*place["context"], (0, place["excerpt"])]]
+    assert any(line in text for text in quoted) is shown
+
+
+@pytest.mark.runs
 def test_a_plain_sentence_is_no_telling_line(make_run: MakeRun) -> None:
     """Neither the command line of the job nor a list of options."""
     log = PLAIN + "options: preemption_on_demand_checkpoint=True, http port 8403\n"
