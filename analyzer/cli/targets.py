@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from analyzer.cli.options.choices import choice_hint
 from analyzer.model.errors import UsageError
 from analyzer.model.task_names import is_archive
 from analyzer.render import FORMATS
@@ -34,8 +35,8 @@ def chosen_formats(given: str | None, output: str | None) -> list[str]:
     if given is None:
         return [_by_suffix(output) or ("text" if output == "-" else "html")]
     formats = [name.strip() for name in given.split(",") if name.strip()]
-    if not formats or set(formats) - FORMATS.keys():
-        raise UsageError(f"--format {given}: choose from {', '.join(FORMATS)}")
+    if strange := [name for name in formats or [given] if name not in FORMATS]:
+        raise UsageError(f"--format {strange[0]}: {choice_hint(strange[0], FORMATS)}")
     if output == "-" and len(formats) > 1:
         raise UsageError("-o - takes one format")
     if len(formats) == 1 and _is_misnamed(output, formats[0]):

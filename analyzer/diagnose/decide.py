@@ -258,7 +258,7 @@ def _limit(confidence: float, inferred: pl.DataFrame, against: Sequence[str]) ->
         exited
     )
     reasons += [f"“{each.rstrip('.')}” speaks against it" for each in against[:1]]
-    return f"The confidence is only {confidence:.2f}: {'; '.join(reasons)}." if reasons else ""
+    return f"The confidence is only {100 * confidence:.0f} %: {'; '.join(reasons)}." if reasons else ""
 
 
 def _refuting(findings: Sequence[Finding]) -> Iterator[Finding]:

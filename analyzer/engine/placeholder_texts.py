@@ -36,6 +36,8 @@ _HEADINGS = re.compile(
     re.MULTILINE,
 )
 """Regex of what TensorFlow prints before the statement of an error."""
+_CALL = "Additional GRPC error information"
+"""Beginning of the line in which TensorFlow names the task and the method of a call."""
 _NEXT_STATEMENT = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])|\s+(?=\(1\) )")
 _MAX_WORDS, _MIN_QUOTED_WORDS = 22, 8
 """Maximum words of a headline, and minimum that it may quote of an error; the evidence has all of it."""
@@ -73,6 +75,7 @@ def _statements(row: Mapping[str, object], most: int) -> dict[str, object]:
 def _statement(error: str, most: int) -> str:
     """Return the first statement of an error, without headings, cut after `most` words."""
     lines = [line for line in _HEADINGS.sub("", _INTERNAL.sub("", error)).splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith(_CALL)] or lines
     words = _NEXT_STATEMENT.split(lines[0])[0].split() if lines else error.split()
     return " ".join(words[:most]) + ("…" if len(words) > most else "")
 

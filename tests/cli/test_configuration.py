@@ -68,6 +68,13 @@ def test_a_secret_is_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         ('[analyse]\nredact = "topology"\n', "mwms.toml:1: unknown table [analyse]; did you mean [analyze]?"),
         ("[analyze]\nredact = topology\n", "mwms.toml:2: Invalid value; texts stand in quotes"),
         ("[analyze]\n\nredact\n", "mwms.toml:3: Expected '=' after a key in a key/value pair"),
+        ('[analyze]\nredact = "topolgy"\n', 'mwms.toml:2: redact = "topolgy": did you mean topology?'),
+        (
+            'rules = ["a"]\n[triage]\n',
+            'mwms.toml:1: rules = ["a"]: put it below the table of a command',
+        ),
+        ("collect = 3\n", "mwms.toml:1: unknown option collect; choose from"),
+        ('rules = "a"\n', 'mwms.toml:1: rules = "a": give a list of texts'),
     ],
 )
 def test_a_fault_of_the_file_is_told_with_its_line(
@@ -76,7 +83,47 @@ def test_a_fault_of_the_file_is_told_with_its_line(
     """In one line, before anything is read."""
     Path("mwms.toml").write_text(text)
     assert main(["run"]) == 2
-    assert capsys.readouterr().err == f"mwms-analyze: {said}\n"
+    told = capsys.readouterr().err
+    assert (
+        told.startswith(f"mwms-analyze: {said}")
+        if said.endswith("choose from")
+        else told == f"mwms-analyze: {said}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ['rules = ["a"]\n', 'redact = "topology"\nrules = ["a"]\n', '[analyze]\nrules = ["a"]\n[rules]\n']
+)
+def test_a_list_of_rules_at_the_top_is_the_option(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only a table `[rules]` is the part of the command `mwms-rules`."""
+    Path("mwms.toml").write_text(text)
+    assert main(["--print-config"]) == 0
+    assert 'rules = ["a"]  # mwms.toml:' in capsys.readouterr().out
+
+
+def test_triage_takes_rules_from_a_file_without_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    """As docs/triage.md shows such a file."""
+    Path("triage.toml").write_text('roots = ["runs"]\noutput = "out"\nrules = ["../rule/my"]\n')
+    assert triage.main(["--config", "triage.toml", "--print-config"]) == 0
+    assert 'rules = ["../rule/my"]  # triage.toml:3' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--redact", "topolgy"], "--redact topolgy: did you mean topology?"),
+        (["--redact", "x"], "--redact x: choose from secrets, topology"),
+        (["--format", "htm"], "--format htm: did you mean html?"),
+        (["--format", "text,x"], "--format x: choose from github, gitlab, html"),
+        (["--color", "alway"], "--color alway: did you mean always?"),
+    ],
+)
+def test_what_is_no_choice_is_told_in_one_style(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the nearest choice, or all of them."""
+    assert main(["run", *arguments]) == 2
+    assert capsys.readouterr().err.startswith(f"mwms-analyze: {said}")
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_a_healthy_verdict_says_why_it_is_not_more_certain(make_run: MakeRun, re
     assert "worker:0 exited with code 0, and no line shows that all steps were done" in inferred["why"][1]
     document = recordings.document(sample_run_named("ratings-healthy"))
     said = (
-        "The confidence is only 0.75: chief:0 exited with code 0, and no line shows that all steps were done"
+        "The confidence is only 75 %: chief:0 exited with code 0, and no line shows that all steps were done"
     )
     for text in (explain(document, 300), *(render(document, each) for each in ("text", "html"))):
         assert said in " ".join(text.split())

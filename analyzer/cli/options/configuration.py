@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from analyzer.cli.options.choices import choice_hint, nearest
 from analyzer.cli.options.printing import toml_value
 from analyzer.model.errors import UsageError
 
@@ -128,7 +129,7 @@ def _called(parser: ArgumentParser, words: list[str]) -> tuple[ArgumentParser, l
 def _unknown_argument(called: ArgumentParser, word: str) -> UsageError:
     """Return the error for an argument that the command does not take, with the option most like it."""
     name, options = word.partition("=")[0], called._option_string_actions  # noqa: SLF001 - no public list
-    near = _nearest(name, options, 0.6) if name.startswith("--") else None
+    near = nearest(name, options, 0.6) if name.startswith("--") else None
     return UsageError(f"unknown argument {word}; " + (f"did you mean {near}?" if near else "see --help"))
 
 
@@ -193,7 +194,7 @@ def _from_environment(actions: Mapping[str, Action]) -> dict[str, Setting]:
         if name in actions:
             value = _parsed(variable, text, actions[name])
             settings[name] = Setting(_checked(actions[name], value, f"{variable} = {text}"), variable)
-        elif near := _nearest(name, actions, 0.8):  # other programs use MWMS_ too
+        elif near := nearest(name, actions, 0.8):  # other programs use MWMS_ too
             raise UsageError(f"{variable}: unknown option; did you mean MWMS_{near.upper()}?")
     return settings
 
@@ -215,12 +216,18 @@ def _parsed(variable: str, text: str, action: Action) -> object:
 def _from_file(
     path: Path, command: str, actions: Mapping[str, Action], tables: Sequence[str]
 ) -> dict[str, Setting]:
-    """Return the options in a file: in the command's table, or at the top level if no command has a table."""
+    """Return the options in a file: in the command's table, or at the top level if no command has a table.
+
+    `rules` names a command and an option: a list is the option.
+    """
     text, content = _read(path)
-    table = command if content.keys() & set(COMMANDS) else ""
-    if table and (strange := [name for name in content if name not in COMMANDS]):
-        raise _unknown(_location(path, text, strange[0], ""), strange[0], content[strange[0]], COMMANDS)
-    given = content.get(table, {}) if table else content
+    of_commands = {
+        name: each for name, each in content.items() if name in COMMANDS and isinstance(each, dict)
+    }
+    table = command if of_commands else ""
+    if table and (strange := [name for name in content if name not in of_commands]):
+        raise _misplaced(_location(path, text, strange[0], ""), strange[0], content[strange[0]])
+    given = of_commands.get(table, {}) if table else content
     known = {name.replace("_", "-"): name for name in (*actions, *tables)}
     settings = {}
     for name, value in given.items():
@@ -251,18 +258,17 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
         raise UsageError(f"{path}: not UTF-8: {error.reason}") from error
 
 
+def _misplaced(where: str, name: str, value: object) -> UsageError:
+    """Return the error for a key at the top of a file whose options stand in the tables of commands."""
+    if name in COMMANDS:
+        return UsageError(f"{where}: {name} = {toml_value(value)}: put it below the table of a command")
+    return _unknown(where, name, value, COMMANDS)
+
+
 def _unknown(where: str, name: str, value: object, known: Iterable[str]) -> UsageError:
     what, sign = ("table", "[{}]") if isinstance(value, dict) else ("option", "{}")
-    near = _nearest(name, known, 0.6)
-    shown = sign.format(near) if near else ", ".join(map(sign.format, sorted(known)))
-    hint = f"did you mean {shown}?" if near else f"choose from {shown}"
+    hint = choice_hint(name, sorted(known), sign)
     return UsageError(f"{where}: unknown {what} {sign.format(name)}; {hint}")
-
-
-def _nearest(name: str, known: Iterable[str], cutoff: float) -> str | None:
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name, known, 1, cutoff)), None)
 
 
 def _location(path: Path, text: str, name: str, table: str) -> str:
@@ -317,5 +323,5 @@ def _converted(action: Action, text: str, where: str) -> object:
     except (TypeError, ValueError) as error:
         raise UsageError(f"{where}: not a valid value") from error
     if action.choices is not None and value not in action.choices:
-        raise UsageError(f"{where}: choose from {', '.join(map(str, action.choices))}")
+        raise UsageError(f"{where}: {choice_hint(str(value), action.choices)}")
     return value

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from analyzer import __version__
+from analyzer.cli.options.choices import choice_hint
 from analyzer.model.errors import UsageError
 from analyzer.storage.extensions import READERS, RULES, extensions
 from analyzer.storage.package_files import resource
@@ -42,6 +43,13 @@ class _PrintCompletion(Action):
 
 class _Parser(ArgumentParser):
     """Parser whose errors are one line, as all other errors of a command."""
+
+    def _check_value(self, action: Action, value: object) -> None:
+        """Raise a `UsageError` if a value is none of the choices of an option."""
+        if action.option_strings and action.choices is not None and value not in action.choices:
+            hint = choice_hint(str(value), action.choices)
+            raise UsageError(f"{action.option_strings[-1]} {value}: {hint}")
+        super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
         """Raise a `UsageError`."""

@@ -3,8 +3,10 @@
 These are the commands of next steps, and how to restart on other machines.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -131,11 +133,22 @@ def _address(tables: Tables, of: pl.Expr, prefix: str = "") -> Mapping[str, str]
     return {f"{prefix}HOST": match[1], f"{prefix}PORT": match[2]} if match else {}
 
 
+def _address_in_cluster(tables: Tables, worker: str) -> Mapping[str, str]:
+    """Return host and port that every stated cluster gives a worker; empty if they differ or none does."""
+    role, _, index = worker.partition(":")
+    stated = set()
+    for text in tables["facts"].filter(key="cluster_spec")["value"].drop_nulls().unique():
+        with suppress(ValueError, TypeError, AttributeError, IndexError, KeyError):
+            stated.add(str(json.loads(text)[role][int(index)]))
+    match = _ADDRESS.match(stated.pop()) if len(stated) == 1 else None
+    return {"HOST": match[1], "PORT": match[2]} if match else {}
+
+
 def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[str, str]:
     """Return the values for a worker's placeholders in commands: HOST, PORT, NODE, POD or CONTAINER."""
     own = pl.col("worker") == worker
     stated = dict(tables["facts"].filter(own).select("key", "value").reverse().iter_rows())
-    known = dict(_address(tables, own))
+    known = {**_address_in_cluster(tables, worker), **_address(tables, own)}
     hosts = tables["workers"].filter(own)["host"].drop_nulls().to_list()
     nodes = _slurm_nodes(hosts) if platform == "slurm" else _nodes_of_pods([worker], tables)
     known |= {"NODE": nodes[0]} if nodes else {}
