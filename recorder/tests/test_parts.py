@@ -279,7 +279,7 @@ def test_a_process_that_is_stopped_is_seen(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"]) as child:
         child.send_signal(signal.SIGSTOP)
         os.waitpid(child.pid, os.WUNTRACED)
-        sampler = Sampler(Settings(out="", directory=str(tmp_path), off=("gpus",)), child.pid)
+        sampler = Sampler(Settings(out="", directory=str(tmp_path), off=("gpus", "files")), child.pid)
         sampler.ports = {1}
         sampler.look([])
         sampler.take([])
