@@ -26,7 +26,7 @@ _MAX_ENDINGS = 8
 _WENT_ON_SECONDS = 5.0
 """Seconds of a job after which a lost worker did not just end with it."""
 
-_ONLY_EVALUATION = "The training itself reached its planned end; only the evaluation is incomplete."
+_ONLY_EVALUATION = "The training itself reached its planned end; only the evaluation by {} is incomplete."
 
 
 def summary(decision: Decision, tables: Tables) -> str:
@@ -124,7 +124,8 @@ def _reasons(decision: Decision, tables: Tables) -> list[str]:
     if decision.chosen:
         shown = [evidence.says for evidence in decision.chosen.evidence if evidence.says]
         trained = decision.verdict is Verdict.DEGRADED and decision.chosen.verdict is Verdict.FAILED
-        return [*[_ONLY_EVALUATION] * trained, *(decision.chosen.why or shown[:3])]
+        only = [_ONLY_EVALUATION.format(listed(decision.chosen.about))] * trained
+        return [*only, *(decision.chosen.why or shown[:3])]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
     doubts = (f"To check: {doubt}" for doubt in decision.doubts)
     return [

@@ -80,7 +80,7 @@ def test_what_befell_an_evaluator_degrades_a_training_that_ended_well(tables_of:
     tables = tables_of({"chief-0.log": STEPS + "training finished\n", "evaluator-0.log": "evaluating\n"})
     decision = decide([fired("labels", 0.9, about=("evaluator:0",), why=("It raised.",))], tables)
     assert (decision.verdict, decision.cause) == (Verdict.DEGRADED, "x.labels")
-    assert "only the evaluation is incomplete" in why(decision, tables)[0]
+    assert "only the evaluation by evaluator:0 is incomplete" in why(decision, tables)[0]
     assert decide([fired("labels", 0.9)], tables).verdict is Verdict.HEALTHY
 
 
