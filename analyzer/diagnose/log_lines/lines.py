@@ -17,6 +17,7 @@ from analyzer.model.traceback_format import parse
 from analyzer.tables.line_numbers import line_numbers
 
 HEADING = "Traceback (most recent call last):"
+_NO_FRAMES = "<stack traces unavailable>"
 MAX_WORKERS, MAX_LINES = 4, 3
 _MAX_LINE_CHARS = 400
 Line = tuple[int, str]
@@ -65,7 +66,8 @@ def _with_exception(text: str, record: Mapping[str, Any]) -> str:
 def _statement(text: str) -> list[str]:
     """Return the line that names an exception; below a mere heading, also the first that states more."""
     first, *below = (line for line in text.split("\n") if line.strip())
-    stating = (line for line in below if not (line[:1].isspace() or line.endswith(":")))
+    below = [line for line in below if not (line[:1].isspace() or line.startswith(_NO_FRAMES))]
+    stating = (line for line in below if not line.endswith(":"))
     return [first, *islice(stating, first.endswith(":"))]
 
 

@@ -28,6 +28,11 @@ def quoted(text: str, last_line: int, line: int = 7) -> str:
             "Socket closed",
             "UnavailableError: Graph execution error:\nSocket closed",
         ),
+        (
+            "InternalError: Graph execution error:\n\nDetected at node A defined at (most recent call last):\n"
+            "<stack traces unavailable>\nunhandled system error",
+            "InternalError: Graph execution error:\nunhandled system error",
+        ),
     ],
 )
 def test_the_heading_of_a_traceback_is_quoted_with_its_exception(raised: str, stated: str) -> None:
