@@ -28,6 +28,8 @@ Whatever stops a worker comes up to one such pause after its last step, and its 
 _LOSSES = ("transport", "heartbeat", "down", "leader")
 """Kinds of complaint that end a job."""
 
+_UNKNOWN_STANDSTILL = "the files do not show for how long"
+
 Row = Mapping[str, Any]
 
 
@@ -211,9 +213,8 @@ def _stalled(training: Sequence[Row], silences: pl.DataFrame, stopped: bool) -> 
 def _stood(training: Sequence[Row], silences: pl.DataFrame) -> str:
     """Return in words how long no training worker made progress."""
     known = silences.filter(pl.col("worker").is_in([life["worker"] for life in training]), compared=True)
-    if known.height < len(training):
-        return "the files do not show for how long"
-    return f"no step was made for {duration(min(known['seconds']))}"
+    seconds = min(known["seconds"]) if known.height == len(training) else 0.0
+    return f"they stood still for {duration(seconds)}" if seconds >= 1 else _UNKNOWN_STANDSTILL
 
 
 def _was_active(training: Sequence[Row], silences: pl.DataFrame, collected: CollectionTime) -> bool:
