@@ -28,7 +28,7 @@ Whatever stops a worker comes up to one such pause after its last step, and its 
 _LOSSES = ("transport", "heartbeat", "down", "leader")
 """Kinds of complaint that end a job."""
 
-_UNKNOWN_STANDSTILL = "the files do not show for how long"
+_UNKNOWN_LENGTH = "the files do not show for how long"
 
 Row = Mapping[str, Any]
 
@@ -214,7 +214,7 @@ def _stood(training: Sequence[Row], silences: pl.DataFrame) -> str:
     """Return in words how long no training worker made progress."""
     known = silences.filter(pl.col("worker").is_in([life["worker"] for life in training]), compared=True)
     seconds = min(known["seconds"]) if known.height == len(training) else 0.0
-    return f"they stood still for {duration(seconds)}" if seconds >= 1 else _UNKNOWN_STANDSTILL
+    return f"this lasted {duration(seconds)}" if seconds >= 1 else _UNKNOWN_LENGTH
 
 
 def _was_active(training: Sequence[Row], silences: pl.DataFrame, collected: CollectionTime) -> bool:

@@ -122,6 +122,6 @@ def test_a_list_of_pods_without_its_time_does_not_tell_the_end() -> None:
 
 def test_a_job_that_hangs_states_for_how_long() -> None:
     """From the last step of any worker to the last time that is known; a job that goes on states nothing."""
-    assert collected(T + 50 + 900, TRAINING)["job"]["stood"].item() == "they stood still for 15 min"
-    assert collected(T + 50 + 13 * 3600, TRAINING)["job"]["stood"].item() == "they stood still for 13.0 h"
+    assert collected(T + 50 + 900, TRAINING)["job"]["stood"].item() == "this lasted 15 min"
+    assert collected(T + 50 + 13 * 3600, TRAINING)["job"]["stood"].item() == "this lasted 13.0 h"
     assert collected(T + 50 + 200, TRAINING)["job"]["stood"].item() is None
