@@ -47,7 +47,7 @@ _CAP_LAYOUT = LEVELS["possible"]
 
 
 class Decision(NamedTuple):
-    """The verdict; `chosen` is the finding that it rests on, if any."""
+    """The verdict and its cause; `chosen` is the finding that the verdict rests on, None without one."""
 
     verdict: Verdict
     cause: str | None

@@ -99,7 +99,7 @@ class Firing(NamedTuple):
         return any(name in self.rule.signals and _is_own_exception(self.rule.signals[name]) for name in names)
 
     def _action(self) -> Action:
-        """Return the rule's action, without its condition if a signal rules that out for all subjects."""
+        """Return the rule's action; without `unless`, if `ruled_out_by` holds for all subjects."""
         action = self.rule.action
         excluding = action.ruled_out_by
         is_excluded = excluding and all(self.truths[subject][excluding] for subject in self.subjects)

@@ -271,7 +271,7 @@ def _write_report(outputs: Outputs, examined: ExaminedRun) -> str | None:
 
 
 def _batches_by_time(items: Iterable[T], pause: float) -> Iterator[list[T]]:
-    """Yield the items in batches, at most one batch per `pause` seconds, to save transactions."""
+    """Yield the items in batches, one every `pause` seconds at most, so that few transactions write them."""
     batch: list[T] = []
     last = time.monotonic()
     for item in items:

@@ -264,7 +264,7 @@ def test_weights_are_checked_at_saves_and_files_at_exceptions(
 
 @pytest.mark.timeout(300)
 def test_an_exception_and_an_exit_are_described(recorder: Recorder) -> None:
-    """The exception has its frames; the call of `sys.exit` has its place."""
+    """An exception is recorded with its frames, a call of `sys.exit` with file and line."""
     recorder.run(sys.executable, PROGRAM, "fails", options=["--task", "fails"])
     error = recorder.recording("fails").last("exception")
     assert "the loss" in error["message"]

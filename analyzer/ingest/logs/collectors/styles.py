@@ -82,7 +82,7 @@ def _name(label: object) -> object:
 
 
 def _journal_line(line: str) -> CollectedLine | None:
-    """Parse a line of a journal or of syslog: time, host, unit; a unit named after a task is a stream."""
+    """Parse a line of systemd's journal or of syslog; a unit named after a task is the writer of the line."""
     if not (match := _journal_match(line)):
         return None
     unit = match["unit"]

@@ -34,7 +34,7 @@ def read(text: str) -> Sequence[TextLine]:
 
 
 def _printed(cells: Sequence[object]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the lines that each cell printed, and the name of their stream; empty if it asked for no log."""
+    """Yield for each cell the name of the log that it shows, empty for none, and the lines it printed."""
     above = ""
     for cell in cells:
         if not isinstance(cell, dict):
