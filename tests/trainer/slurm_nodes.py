@@ -64,6 +64,15 @@ class SlurmNodes(Slurm):
             time.sleep(0.3)
         raise TimeoutError(f"job {job} never came to {' or '.join(states)}: {self._run(*asked)}")
 
+    def state(self, job: str) -> str:
+        """Return the state that the controller knows of a job."""
+        return self._run("squeue", f"--jobs={job}", "--noheader", "--states=all", "--format=%T").strip()
+
+    def steps(self, job: str) -> list[str]:
+        """Return the processes of `slurmstepd` that still look after a job, its batch script's among them."""
+        listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+        return [line for line in listed.splitlines() if line.startswith(f"slurmstepd: [{job}.")]
+
     def idle(self) -> None:
         """Wait until all nodes are idle."""
         self.wait_until(lambda: self._idle_nodes() == len(self.nodes), "idle nodes", 120)
@@ -73,9 +82,10 @@ class SlurmNodes(Slurm):
         try:
             wait_for(happened, what, seconds)
         except TimeoutError as error:
-            log = (self._folder / "slurmctld.log").read_text().splitlines()[-40:]
+            log = (self._folder / "slurmctld.log").read_text().splitlines()
+            telling = [line for line in log if "_slurm_rpc_update_job" not in line][-40:]
             told = [self._run("scontrol", "show", what) for what in ("job", "node")]
-            raise TimeoutError("\n".join([str(error), *told, *log])) from error
+            raise TimeoutError("\n".join([str(error), *telling, *told])) from error
 
     def _idle_nodes(self) -> int:
         return self._run("sinfo", "--noheader", "--Node", "--format=%T").split().count("idle")

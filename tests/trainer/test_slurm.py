@@ -39,6 +39,7 @@ expect: {cause: unknown, culprits: []}
 """
 HOG = "    hog = bytearray((rank == 1 and step >= 20) * (400 << 20))\n"
 FOR_EVER = 1_000_000
+BEFORE_THE_END = {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING"}
 
 
 @pytest.fixture(scope="module")
@@ -145,11 +146,14 @@ def test_a_requeued_job_runs_again(slurm: SlurmNodes, tmp_path: Path) -> None:
     slurm.ask("scontrol", "requeue", job.number)
     slurm.wait(job.number, "PENDING", "REQUEUED")
     slurm.idle()  # the end of the first batch script would be taken for that of a second that already runs
+    slurm.wait_until(lambda: not slurm.steps(job.number), "end of the first attempt's steps", 60)
     logs = [job.run / f"worker-{index}.log" for index in range(3)]
 
     def runs_again() -> bool:
         """Ask Slurm not to wait its two minutes before the second attempt, until that trains."""
         slurm.ask("scontrol", "update", f"JobId={job.number}", "StartTime=now")
+        if slurm.state(job.number) not in BEFORE_THE_END:
+            raise TimeoutError(f"the job ended: {(tmp_path / f'slurm-{job.number}.out').read_text()}")
         return all(log.read_text().count("step 3:") == 2 for log in logs)
 
     slurm.wait_until(runs_again, "a second attempt", 120)
