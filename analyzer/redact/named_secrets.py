@@ -188,7 +188,7 @@ def _is_given(named: _Named) -> bool:
 
 
 def _is_setting(named: _Named) -> bool:
-    """Return True for a name before a random value: `config set api_key Zx8…`, or 20 characters after `secret`."""
+    """Return True for a name and a random value: `config set api_key Zx8…`, `secret` and 20 characters."""
     name = named.before + (named.match["strong"] or "")
     is_pair = name.lower() == "secret" and len(named.value) >= _LEAST_OF_A_PAIR
     return named.strength == "strong" and ("_" in name or is_pair) and is_random(named.value)

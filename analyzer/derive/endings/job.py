@@ -167,7 +167,7 @@ def _old_tensorflow(workers: pl.DataFrame, facts: pl.DataFrame, started: object)
 
 
 def _other_framework(records: pl.DataFrame, facts: pl.DataFrame) -> str | None:
-    """Return where a log first names PyTorch's distributed package, if no record is of TensorFlow; else None."""
+    """Return where a log names PyTorch's distributed package, if no record is of TensorFlow; else None."""
     named = facts.filter(key="pytorch").select("source", "line").drop_nulls()
     if named.is_empty() or records["text"].str.contains(_TENSORFLOW).any():
         return None
