@@ -34,7 +34,8 @@ _CAP_MISFILED = LEVELS["possible"]
 """Highest confidence if the log of a culprit may be of another worker or of another job."""
 _CAP_OLD = LEVELS["likely"]
 """Highest confidence for TensorFlow before 2.4, for which there are no recorded runs."""
-
+_CAP_OTHER = LEVELS["possible"]
+"""Highest confidence for logs of another framework, whose messages no rule knows."""
 
 _CAP_UNREAD = LEVELS["possible"]
 """Highest confidence if the budget left files out: they may hold an earlier or another failure."""
@@ -133,6 +134,8 @@ def _caps(tables: Tables) -> Iterator[tuple[float, str]]:
         yield _CAP_LAYOUT, f"the form of {hardly[0]}, which is not known"
     if old := tables["job"]["old_tensorflow"].item():
         yield _CAP_OLD, f"TensorFlow before 2.4 is read with less confidence ({old})"
+    if other := tables["job"]["other_framework"].item():
+        yield _CAP_OTHER, f"logs of another framework ({other})"
     if (logs := tables["sources"].filter(kind="log")["source"].to_list()) and all(map(is_kernel_log, logs)):
         yield _CAP_MISFILED, "a kernel log alone, which tells of other jobs, too"
     of_jobs = pl.col("doubted").is_in(["job", "several"])

@@ -14,12 +14,12 @@ from analyzer.redact.vendors import SecretSpan
 
 _STRONG = (
     r"pass(?:word|wd|phrase|code|wort)|pwd|pswd?|secret|credentials?|(?:card|user|sim|login)_pin"
-    r"|contrase[nñ]a|mot_de_passe|senha|wachtwoord|hasło|пароль|密码|密碼|パスワード|비밀번호"
+    r"|contrase[nñ]a|mot[_ -]de[_ -]passe|senha|wachtwoord|hasło|пароль|密码|密碼|パスワード|비밀번호"
     r"|(?:api|access|secret|private|account|auth|encryption|signing|master|licen[sc]e)[_.-]?key"
 )
 _WEAK = r"token|(?<![a-z])_?auth"
 _SHORT = (
-    r"(?<![a-z])(?:pass|pw)|(?-i:(?<=[a-z])(?:Pass|Pw))|(?<=_)(?:signing|salt|pepper|pat|cookie)|(?<=--)key"
+    r"(?<![a-z])(?:pass|pw|mdp)|(?-i:(?<=[a-z])(?:Pass|Pw))|(?<=_)(?:signing|salt|pepper|pat|cookie)|(?<=--)key"
     r"|(?:secret|password)[_-](?:access|id|data|file|content)(?:_(?:id|content|data|value))?"
     r"|(?<![a-z])(?!(?:public|cache|partition|sort|group|instance|primary|foreign|lookup|index|hash|graph|step"
     r"|fingerprint|feature|column|record|row|dict|map)[_-])[a-z]{2,24}[_-]key"
@@ -76,6 +76,8 @@ _EXPRESSION = re.compile(
 )
 _NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:e[-+]?\d+)?)[%a-zA-Z]{0,2}")
 _NEXT = re.compile(r"[,;]\s?[\w.\-]+[=:]|&(?=(?:amp;)?[\w.\-%\[\]]+=)|[)\]}]+[,;.:]|\\n|(?<=\w)%26")
+_LEAST_OF_A_PAIR = 20
+"""Characters of the shorter secrets that clouds issue in pairs with an identifier."""
 _REST_OF_LINE = re.compile(r"(?: [^\s\"'<>#=:;,./\-]+){1,11}[^\S\n]*(?=\n|\Z)")
 
 
@@ -186,9 +188,10 @@ def _is_given(named: _Named) -> bool:
 
 
 def _is_setting(named: _Named) -> bool:
-    """Return True for an identifier followed by a random value, as in `config set api_key Zx8…`."""
-    identifies = named.strength == "strong" and "_" in named.before + named.match["strong"]
-    return identifies and is_random(named.value)
+    """Return True for a name and a random value: `config set api_key Zx8…`, `secret` and 20 characters."""
+    name = named.before + (named.match["strong"] or "")
+    is_pair = name.lower() == "secret" and len(named.value) >= _LEAST_OF_A_PAIR
+    return named.strength == "strong" and ("_" in name or is_pair) and is_random(named.value)
 
 
 def _is_secret(named: _Named) -> bool:

@@ -23,10 +23,27 @@ _MIN_CUT_CHARS = 12
 _KEYS = tuple(
     f"{of}key" for of in ("_", "-", "api", "access", "private", "account", "signing", "master", "secret.")
 )
-_SHORT = ("pass=", "pass:", "pass'", 'pass"', "pass =", "pw=", "pw:", "pw'", 'pw"', "pw =", "-pass", "-pw")
+_SHORT = (
+    "pass=",
+    "pass:",
+    "pass'",
+    'pass"',
+    "pass =",
+    "pw=",
+    "pw:",
+    "mdp=",
+    "mdp:",
+    "pw'",
+    'pw"',
+    "pw =",
+    "-pass",
+    "-pw",
+)
 _FOREIGN = (
     "contrase",
+    "mot de passe",
     "mot_de_passe",
+    "mot-de-passe",
     "senha",
     "wachtwoord",
     "hasło",

@@ -14,6 +14,7 @@ from analyzer.model.task_names import split_task
 from analyzer.tables.builders import frame
 from analyzer.tables.collection_time import IN_A_ZONE, NO_TIME, CollectionTime
 
+_TENSORFLOW = r"(?i)tensorflow|keras|/job:\w+/"
 _FIRST_PROMISED = (2, 4)
 _FIRST_RELEASE = datetime(2015, 11, 9, tzinfo=UTC).timestamp()
 _RELEASE_2_4 = datetime(2020, 12, 14, tzinfo=UTC).timestamp()
@@ -74,6 +75,7 @@ def job(
         "strategy": _strategy(workers, facts),
         "hosts": _hosts(workers),
         "old_tensorflow": _old_tensorflow(workers, facts, lifetimes["first_seen"].min()),
+        "other_framework": _other_framework(records, facts),
     }
     waits = row["waiting"] > 0 and not _count(training, "phase", "training") and not in_progress
     waits = waits and not _assembled(training)
@@ -162,6 +164,15 @@ def _old_tensorflow(workers: pl.DataFrame, facts: pl.DataFrame, started: object)
     if isinstance(started, float) and _FIRST_RELEASE < started < _RELEASE_2_4:
         return f"lines of {datetime.fromtimestamp(started, UTC).year}"
     return None
+
+
+def _other_framework(records: pl.DataFrame, facts: pl.DataFrame) -> str | None:
+    """Return where a log names PyTorch's distributed package, if no record is of TensorFlow; else None."""
+    named = facts.filter(key="pytorch").select("source", "line").drop_nulls()
+    if named.is_empty() or records["text"].str.contains(_TENSORFLOW).any():
+        return None
+    source, line = named.row(0)
+    return f"{source}:{line} names its distributed package"
 
 
 def _count(rows: Sequence[Row], column: str, *values: object) -> int:
