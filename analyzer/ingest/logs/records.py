@@ -107,11 +107,6 @@ class Record:
             at -= len(piece.text) + 1
         return self.pieces[-1], len(self.pieces[-1].text)
 
-    @property
-    def message(self) -> str:
-        """Return the text without the prefix of its first line."""
-        return shorten("\n".join(self.bodies), LONGEST_RECORD)
-
 
 def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:
     """Yield the records of one source, in order; `year` completes timestamps that lack one.
