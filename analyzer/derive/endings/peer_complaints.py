@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.cluster.workers import cluster_specs, distinct
+from analyzer.derive.endings.last_errors import TENSORFLOW_LOGGERS
 from analyzer.derive.training.ordering import line_at, printed_after_end
 from analyzer.model.log_template import template_of
 from analyzer.model.messages import STATES, Messages, Wording
@@ -29,8 +30,6 @@ _TROUBLE = re.compile(
     r"(?i)err|fail|abort|exce|lost|unavail|cancel|crash|retry|restart|gone|dead|down|stop|exit|kill|term|sig|wait"
 )
 """Regex of words in a line of a script that may tell of a lost peer."""
-_TENSORFLOW_LOGGERS = ("absl", "tensorflow")
-"""Python's loggers whose lines are TensorFlow's, not the script's."""
 _MIN_SURVIVAL_SECONDS = 5.0
 """Minimum time for which a coordinator logs after a loss, to count as having survived it."""
 
@@ -255,7 +254,7 @@ def _was_harmless(record: Row, accuser: Row, last: Row | None) -> bool:
     )
     if raised or not accuser["no_exception"] or last is None or last["source"] != record["source"]:
         return False
-    own = last["ends_log"] and last["origin"] not in _TENSORFLOW_LOGGERS
+    own = last["ends_log"] and last["origin"] not in TENSORFLOW_LOGGERS
     return bool(own and last["line"] > record["line"] >= (last["troubled"] or 0))
 
 
