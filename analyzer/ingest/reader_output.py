@@ -130,7 +130,6 @@ def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
 
     Raises:
         OSError: the file cannot be read.
-
     """
     if output.text is not None:
         output.bytes, output.lines = len(output.text), len(output.text.splitlines())

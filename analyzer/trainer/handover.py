@@ -30,7 +30,6 @@ def check_target(target: Path) -> None:
 
     Raises:
         HandoverError: the target is not an empty directory, or cannot be written.
-
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise HandoverError(f"{target}: exists and is not an empty directory")

@@ -96,7 +96,6 @@ class Recorder:
 
         Raises:
             HandoverError: the recording has more than `limit` bytes, or `target` cannot be written.
-
         """
         check_writable(target.parent)
         with tempfile.TemporaryDirectory(prefix="recording-") as scratch:
@@ -143,7 +142,6 @@ def run_program(scenario: Scenario, program: UserProgram, observer: JobObserver,
 
     Raises:
         ProgramError: the fault needs files or options that only the trainer's own program has.
-
     """
     check_target(target)
     if scenario.fault["name"] not in EXTERNAL:
