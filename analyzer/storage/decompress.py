@@ -32,7 +32,6 @@ _LINE_SEARCH_BYTES = 4 << 10
 _CUT_SHORT = "is compressed, and cut short"
 _SUFFIXES = {".gz", ".bz2", ".xz", ".zst"}
 
-
 _Decompressor = Any
 """A decompressor of zlib, bz2, lzma or zstandard; they have no type in common."""
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.path_anonymizer import PathAnonymizer
 
-
 NAMES = {"flat": "{task}.log", "ranks": "logs/rank{index}.out", "pods": "{job}-{task}.log"}
 
 

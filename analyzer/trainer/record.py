@@ -56,7 +56,6 @@ in text files the path of that folder reads `{home}`, the virtual environment `{
 and Python's own library `/usr/lib/python{minor}`. Nothing else was changed.
 """
 
-
 HOSTS = " and in a network namespace of its own"
 SHARED_GPUS = ", and shared one GPU,\nwith an `NCCL_HOSTID` of its own each"
 

@@ -38,7 +38,6 @@ _DUMPED = lazy_regex(
 """First line of a thread dump without a fatal error: `dump_traceback_later`, or a signal."""
 _TENSORFLOW_ERROR = lazy_regex(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
 
-
 _STATUS = lazy_regex(r'\{"created":"@')
 _RULED = lazy_regex(r"-{40,}$")
 """A line of dashes: mpirun's box around what it has to say, and the head of a notebook's traceback."""
