@@ -19,6 +19,7 @@ from analyzer.model.log_template import template_of
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.task_names import DEVICE, device_of, in_order, listed_workers, task_of, tasks_in
 from analyzer.tables.builders import frame
+from analyzer.tables.grouping import only_values
 
 _MAX_DETAIL = 1_200
 """Number of characters after a remote target that are searched for gRPC's reason."""
@@ -100,7 +101,6 @@ def _wording(messages: Messages) -> _Wording:
 
 def tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
     """Return address → task, and host → task, for those that map to the same task in every stated cluster."""
-    found: dict[str, set[str]] = {}
     stated = [
         (address, f"{role}:{index}")
         for spec in distinct(cluster_specs(facts).values())
@@ -109,10 +109,8 @@ def tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
     ]
     own = pl.col("key").is_in(["server_address", "nccl_address"])
     serving = facts.filter(own & pl.col("worker").is_not_null())
-    for address, task in (*stated, *serving.select("value", "worker").iter_rows()):
-        for name in {address, _host(address)}:
-            found.setdefault(name, set()).add(task)
-    return {address: next(iter(tasks)) for address, tasks in found.items() if len(tasks) == 1}
+    known = (*stated, *serving.select("value", "worker").iter_rows())
+    return only_values((name, task) for address, task in known for name in {address, _host(address)})
 
 
 def _host(address: str) -> str:

@@ -6,7 +6,7 @@ where it left off, and logs that disagree with their event file.
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
@@ -17,6 +17,7 @@ import polars as pl
 from analyzer.model.schema import POSITIONS
 from analyzer.model.task_names import position
 from analyzer.tables.builders import frame
+from analyzer.tables.grouping import grouped
 
 _KEY = ("worker", "tag", "origin")
 _PLACE = ("line", "source", "time")
@@ -61,7 +62,6 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
     if values.is_empty():
         return frame("curves", ())
     trainers = {*workers.filter("trains")["worker"]}
-    by_tag: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     rows = [_row(summary, values) for summary in _summaries(values).iter_rows(named=True)]
     losses = [row for row in rows if row["quantity"] in {"training_loss", "loss"}]
     learns = {(row["worker"], row["origin"]) for row in losses if row["first_value"] is not None}
@@ -70,10 +70,8 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
         row["lost"] &= row["first_value"] is not None or not placeholder
     lost = Counter((row["worker"], row["origin"]) for row in rows if row["lost"])
     kept = {(row["worker"], row["origin"]) for row in rows if not row["lost"] and _measures_model(row)}
-    for row in rows:
-        by_tag[row["tag"], row["origin"]].append(row)
     twins = _shared_with_events(series)
-    for (tag, origin), group in by_tag.items():
+    for (tag, origin), group in grouped(((row["tag"], row["origin"]), row) for row in rows).items():
         own = values.filter((pl.col("tag") == tag) & (pl.col("origin") == origin))
         _compare(group, own)
         _first_nonfinite(group, own)
