@@ -27,7 +27,6 @@ def analyze(*paths: str | os.PathLike[str], options: AnalysisOptions | None = No
         RuleError: a rule file is wrong, or a directory of rules is none.
         UsageError: a path is empty, they hold more than one run, or there is no such redaction.
         TypeError: no path is given, or a path or an option has a wrong type, as a list of paths has.
-
     """
     from pathlib import Path
 

@@ -35,7 +35,6 @@ def analyze(
         NothingReadable: no path leads to a file that can be read.
         RuleError: a rule file is wrong.
         UsageError: the paths hold more than one run, or XProf is asked for and not installed.
-
     """
     options = options or AnalysisOptions()
     pack = pack or load_rules(options.rules, packs=options.packs)
@@ -69,7 +68,6 @@ def load_rules(more: Sequence[Path] = (), *, packs: bool = True) -> RulePack:
 
     Raises:
         RuleError: a rule file is wrong, or a directory is none or holds no rule.
-
     """
     for folder in more:
         if why := why_no_rules(folder):
@@ -86,7 +84,6 @@ def load_tables(run: RunDir, pack: RulePack, options: AnalysisOptions | None = N
     Raises:
         NothingReadable: none of its files can be read.
         UsageError: the files belong to several jobs.
-
     """
     options = options or AnalysisOptions()
 

@@ -45,7 +45,6 @@ def sample(command: Sequence[str]) -> Sample:
 
     Raises:
         RuntimeError: it ended by a signal, or with a status that none of ours and no search has.
-
     """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with TemporaryFile() as said, TemporaryFile() as complaint:

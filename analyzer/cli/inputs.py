@@ -20,7 +20,6 @@ def local_paths(names: Sequence[str]) -> Iterator[list[Path]]:
     Raises:
         NothingReadable: standard input is empty, or a URL cannot be downloaded.
         UsageError: a URL has no known protocol, its driver is not installed, or `-` is not the only name.
-
     """
     if "-" not in names and not any(map(_is_url, names)):
         yield [Path(name) for name in names]
@@ -38,7 +37,6 @@ def rule_directory(name: str, option: str = "--rules ") -> Path:
 
     Raises:
         UsageError: there is no such directory, or no rule in it.
-
     """
     folder = Path(name)
     if why := why_no_rules(folder):

@@ -30,7 +30,6 @@ def chosen_formats(given: str | None, output: str | None) -> list[str]:
 
     Raises:
         UsageError: a format or suffix is unknown, `-o` lists several files, or `-o -` gets several formats.
-
     """
     if given is None:
         return [_by_suffix(output) or ("text" if output == "-" else "html")]
@@ -78,7 +77,6 @@ def resolve_targets(output: str | None, formats: Sequence[str], inputs: Sequence
 
     Raises:
         UsageError: the target lies inside the run, is not writable, or is one file for several formats.
-
     """
     if output is None:
         return Targets(_default_folder(inputs))
@@ -137,7 +135,6 @@ def write(target: Path, text: str) -> None:
 
     Raises:
         UsageError: the file cannot be written.
-
     """
     content = text.encode("utf-8", "replace")
     try:

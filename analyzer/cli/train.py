@@ -42,10 +42,8 @@ if TYPE_CHECKING:
     """`add_argument` of one command's parser."""
     Work = Callable[[Scenario, JobObserver], Path]
 
-
 ENDED = 128 + signal.SIGTERM
 """Exit status of a task that its scheduler stopped with SIGTERM."""
-
 
 _EXAMPLES = (
     "mwms-train list",
@@ -55,7 +53,6 @@ _EXAMPLES = (
     "mwms-train matrix -o /data/matrix --guilty 0,1 worker-killed nan-loss",
     "mwms-train score sample_runs",
 )
-
 
 _SCENARIO_OPTIONS = ("stall_timeout", "after", "recorder", "shared_gpus")
 """Options that replace the value of the same name in a scenario."""

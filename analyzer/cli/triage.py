@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from analyzer.triage.layout import Layout
     from analyzer.triage.night import RunExaminer, TriageResult
 
-
 _MAX_NIGHTS = 3
 
 

@@ -29,7 +29,6 @@ def acknowledge_group(argv: Sequence[str]) -> str:
 
     Raises:
         UsageError: an argument is wrong, or the history has no such group.
-
     """
     given, settings = configured(_parser(), argv, (), TABLES, parser())
     if given.print_config:

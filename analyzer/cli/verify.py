@@ -27,7 +27,6 @@ def verify(paths: Sequence[Path], report: Path) -> int:
         UsageError: the report is not a diagnosis, its hosts and addresses were renamed, or another report is
             given as a run.
         NothingReadable: no path leads to a readable file.
-
     """
     try:
         document = _read(report)

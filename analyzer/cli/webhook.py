@@ -51,7 +51,6 @@ def check_webhook(url: str) -> None:
 
     Raises:
         UsageError: it is no HTTP address.
-
     """
     try:
         parts = urlsplit(url)
@@ -67,7 +66,6 @@ def post(url: str, report: str, format: str, timeout: float = TIMEOUT) -> None: 
 
     Raises:
         UsageError: the webhook cannot be reached, or does not answer with success.
-
     """
     media = f"{_MEDIA.get(format, 'text/plain')}; charset=utf-8"
     headers = {"Content-Type": media, "User-Agent": f"mwms-analyze/{__version__}"}

@@ -36,7 +36,6 @@ _CAP_OLD = LEVELS["likely"]
 """Highest confidence for TensorFlow before 2.4, for which there are no recorded runs."""
 _CAP_OTHER = LEVELS["possible"]
 """Highest confidence for logs of another framework, whose messages no rule knows."""
-
 _CAP_UNREAD = LEVELS["possible"]
 """Highest confidence if the budget left files out: they may hold an earlier or another failure."""
 

@@ -15,7 +15,6 @@ MAX_NEAR_MISSES = 4
 _STRUCTURE = frozenset({"role", "leader", "trains", "index", "expected", "key"})
 """Columns that describe the kind of job; a rule that misses only these is for another kind of job."""
 
-
 _ENDS = frozenset({"exit_code", "signal", "ended"})
 
 

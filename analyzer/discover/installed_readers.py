@@ -29,7 +29,6 @@ def installed_readers() -> Sequence[InstalledReader]:
 
     Raises:
         UsageError: a package is broken; the message names it.
-
     """
     return [_reader(each) for each in extensions(READERS)]
 

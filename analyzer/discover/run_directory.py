@@ -70,7 +70,6 @@ def discover(
 
     Raises:
         NothingReadable: a path cannot be reached or listed, or there is no file at all.
-
     """
     for path in paths:
         _require_reachable(path)
@@ -271,7 +270,6 @@ def _as_log(source: Source) -> Source:
 
     Raises:
         NothingReadable: it is a report of this tool.
-
     """
     if not source.skip and (tool := reporting_tool(source.name, _opening_of(source.path))):
         raise NothingReadable(f"{source.path}: a report of {tool}; give the run that it is about")

@@ -56,7 +56,6 @@ def parse(text: str) -> Expression:
 
     Raises:
         ValueError: the syntax is invalid; the message states where.
-
     """
     words = _words(text)
     try:

@@ -6,6 +6,7 @@ from itertools import chain
 
 from analyzer.engine.rule_types import Signal
 from analyzer.engine.select import Row, RowsByWorker
+from analyzer.tables.grouping import grouped
 
 Truths = Sequence[tuple[str, Mapping[str, bool]]]
 """(subject, signal → whether it holds), one subject for each distinct mapping."""
@@ -64,12 +65,9 @@ def truths_of(
     Subjects for which the same signals hold share one mapping.
     """
     tallies: dict[tuple[str, int], Tally] = {}
-    by_rows: dict[int, list[str]] = {}
     shared: dict[tuple[bool, ...], Mapping[str, bool]] = {}
     truths: dict[str, Mapping[str, bool]] = {}
-    for subject, rows in seen.items():
-        by_rows.setdefault(id(rows), []).append(subject)
-    for subjects in by_rows.values():
+    for subjects in grouped((id(rows), subject) for subject, rows in seen.items()).values():
         rows, counted = seen[subjects[0]], {}
         for name, signal in signals.items():
             place = name, id(rows[name])

@@ -21,7 +21,6 @@ _TASK_OF = {"task": "{}", "own_device": "{}", "created_device": "{}", "global_ra
 _SAID_ONCE = {"server_address", *SAID_AT_START} - {"task"}
 """Keys of facts that a process logs once, at its start."""
 
-
 _OF_CLUSTER = ("cluster_spec", "connected")
 
 

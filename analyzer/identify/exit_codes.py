@@ -7,6 +7,7 @@ import polars as pl
 
 from analyzer.identify.statements import NamedSource
 from analyzer.model.task_names import log_of, role_in, split_task
+from analyzer.tables.grouping import only_values
 
 _NAMED = "exit_code:"
 """Start of the key of an exit code whose name may be that of a log."""
@@ -21,13 +22,9 @@ def with_named_exit_codes(facts: pl.DataFrame, sources: Sequence[NamedSource]) -
     named = pl.col("key").str.starts_with(_NAMED)
     if not facts.select(named.any()).item():
         return facts
-    workers: dict[str, set[str]] = {}
-    for source in sources:
-        if source.is_log and source.worker:
-            for name in _names(source.name):
-                workers.setdefault(_NAMED + name, set()).add(source.worker)
-    alone = {key: next(iter(tasks)) for key, tasks in workers.items() if len(tasks) == 1}
-    tasks = {source.worker for source in sources if source.is_log and source.worker}
+    logs = [(source.name, source.worker) for source in sources if source.is_log and source.worker]
+    alone = only_values((_NAMED + name, task) for log, task in logs for name in _names(log))
+    tasks = {task for _, task in logs}
     left = facts.filter(named & pl.col("worker").is_null() & ~pl.col("key").is_in([*alone]))["key"]
     own, of_role = (
         pl.col("key").replace_strict(found, default=None, return_dtype=pl.String)
@@ -42,18 +39,9 @@ def with_named_exit_codes(facts: pl.DataFrame, sources: Sequence[NamedSource]) -
 
 def _only_ones(keys: Iterable[str], tasks: Iterable[str]) -> dict[str, str]:
     """Return key → task where the name states a role that no other name states, and one task alone has."""
-    stated: dict[str, list[str]] = {}
-    for key in keys:
-        if role := role_in(key.removeprefix(_NAMED)):
-            stated.setdefault(role, []).append(key)
-    having: dict[str, list[str]] = {}
-    for task in tasks:
-        having.setdefault(split_task(task)[0], []).append(task)
-    return {
-        found[0]: having[role][0]
-        for role, found in stated.items()
-        if len(found) == len(having.get(role, ())) == 1
-    }
+    stated = only_values((role, key) for key in keys if (role := role_in(key.removeprefix(_NAMED))))
+    having = only_values((split_task(task)[0], task) for task in tasks)
+    return {key: having[role] for role, key in stated.items() if role in having}
 
 
 def _names(source: str) -> list[str]:

@@ -58,7 +58,6 @@ def require_one_job(name: str, read: Tables, messages: Messages) -> None:
 
     Raises:
         UsageError: the run contains several jobs.
-
     """
     if jobs := several_jobs(read, messages):
         raise UsageError(f"{name}: these look like {len(jobs)} jobs: {_named(jobs)}; {_way_out(jobs)}")

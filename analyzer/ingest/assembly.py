@@ -48,7 +48,6 @@ def require_readable(run: RunDir, sources: pl.DataFrame) -> None:
 
     Raises:
         NothingReadable: none could be, or all are empty.
-
     """
     opened, count = sources.filter(sources["read"] != "skipped"), len(run.sources)
     if not opened.height:

@@ -22,6 +22,7 @@ from analyzer.ingest.scan.prefilter import Prefilter, load_database
 from analyzer.model.messages import NONE, Messages
 from analyzer.model.run import Pattern
 from analyzer.storage.disk_cache import cached
+from analyzer.tables.grouping import grouped
 
 if TYPE_CHECKING:
     import regex
@@ -68,10 +69,7 @@ class Matcher:
         """Ids of the patterns that were disabled on the current file because they were too slow."""
         self._wasted: dict[str, float] = {}
         self._expressions: dict[str, regex.Pattern[str]] = {}
-        wanting: dict[str, list[str]] = {}
-        for pattern in patterns:
-            for literal in pattern.literals:
-                wanting.setdefault(literal, []).append(pattern.id)
+        wanting = grouped((literal, pattern.id) for pattern in patterns for literal in pattern.literals)
         self.literals = sorted(wanting)
         self._wanting = [wanting[literal] for literal in self.literals]
         self._database = _database([literal.encode() for literal in self.literals])

@@ -27,7 +27,6 @@ class PackRows(SourceRows):
         Raises:
             OverBudgetError: the run's budget of processor time is spent.
             WrongRowError: there is no such table or column, or a cell does not fit its column.
-
         """
         self.budget.spend()
         _check(table, cells)
@@ -43,7 +42,6 @@ def _check(table: str, cells: Mapping[str, object]) -> None:
 
     Raises:
         WrongRowError: it does not fit.
-
     """
     if table not in READER_TABLES:
         what = "is derived, and no reader adds to it" if table in TABLES else "is no table that readers fill"

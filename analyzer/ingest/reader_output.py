@@ -20,7 +20,6 @@ Row = dict[str, Any]
 Columns = Mapping[str, Sequence[Any]]
 """Column name → cells; all columns have one length, and omitted columns are null."""
 
-
 MAX_TIME = 253_402_300_800.0
 """The end of the year 9999, in seconds since the epoch."""
 MAX_BRACKETS = 1_000_000
@@ -130,7 +129,6 @@ def whole_text(output: SourceRows, ends: bytes = b"\n") -> str:
 
     Raises:
         OSError: the file cannot be read.
-
     """
     if output.text is not None:
         output.bytes, output.lines = len(output.text), len(output.text.splitlines())

@@ -29,7 +29,6 @@ def searched_text(output: SourceRows, matcher: Matcher) -> str:
 
     Raises:
         OSError: the file cannot be read.
-
     """
     matcher.begin_file()
     text = whole_text(output)

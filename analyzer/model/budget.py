@@ -44,7 +44,6 @@ class Budget:
 
         Raises:
             OverBudgetError: a limit is reached.
-
         """
         now = thread_time_ns()
         self._spent[0] += now - self._counted if now >= self._counted else now  # a fork begins at zero

@@ -51,7 +51,6 @@ def checked(options: AnalysisOptions) -> AnalysisOptions:
     Raises:
         UsageError: there is no such redaction.
         TypeError: an option has a wrong type; the message shows the right form.
-
     """
     if not isinstance(options, AnalysisOptions):
         raise TypeError(f"options is a {type(options).__name__}: pass AnalysisOptions(redaction=…)")

@@ -157,7 +157,6 @@ class Run(NamedTuple):
 
         Raises:
             ModuleNotFoundError: the extra `pandas` is not installed.
-
         """
         try:
             for name in ("pandas", "pyarrow"):

@@ -87,7 +87,6 @@ _LIBRARY = lazy_regex(
     r"|lib-dynload|/(?:pyspark|py4j)[^/]*/"
 )
 
-
 _SHOWN = lazy_regex(r"(?P<runs>-+> ?|[│|] ❱ +)\d+\b| +\d+(?: |$)|[│|] +\d+ [│|]")
 """Regex for a line of source code that IPython or rich shows with its number; `runs`: the one that raised."""
 

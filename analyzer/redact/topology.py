@@ -24,17 +24,8 @@ _GENERIC = re.compile(
 """Generic names, which identify nobody, and pseudonyms."""
 _SYSTEM_USERS = frozenset(
     {"root", "user", "ubuntu", "shared", "public", "runner", "jovyan", "app", "default", "nobody", "admin"}
-    | {
-        "airflow",
-        "spark",
-        "hadoop",
-        "yarn",
-        "jenkins",
-        "gitlab-runner",
-        "ec2-user",
-        "sagemaker-user",
-        "slurm",
-    }
+    | {"airflow", "spark", "hadoop", "yarn", "jenkins", "gitlab-runner"}
+    | {"ec2-user", "sagemaker-user", "slurm"}
 )
 """Accounts of images and services, which are nobody's."""
 _WITH_HOSTS = frozenset({"cluster_spec", "server_address"})

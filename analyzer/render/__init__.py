@@ -65,7 +65,6 @@ def render(diagnosis: Diagnosis, format: str) -> str:  # noqa: A002  (the word t
 
     Raises:
         UsageError: there is no such format, or the document is no diagnosis.
-
     """
     if format not in FORMATS:
         raise UsageError(f"no format {format}; choose from {', '.join(FORMATS)}")

@@ -325,8 +325,7 @@ def _why_no_step(diagnosis: Mapping[str, Any]) -> str:
 
 def _all_finished(diagnosis: Mapping[str, Any]) -> bool:
     """Return True if all training workers reached their planned end."""
-    trainers = (w for w in diagnosis["workers"] if w["id"].partition(":")[0] in _TRAINS)
-    return all(w["ended"]["how"] == "finished" for w in trainers)
+    return all(w["ended"]["how"] == "finished" for w in _trainers(diagnosis))
 
 
 def _stepped(worker: Mapping[str, Any]) -> bool:

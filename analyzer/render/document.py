@@ -21,7 +21,6 @@ def render(diagnosis: Mapping[str, Any]) -> str:
 
     Raises:
         ValueError: a number is NaN or infinite, which JSON cannot express.
-
     """
     return _text(in_schema_order(diagnosis), "\n") + "\n"
 

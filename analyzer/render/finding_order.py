@@ -6,6 +6,7 @@ from typing import Any
 
 from analyzer.model.placeholders import short_ids
 from analyzer.model.traceback_format import names_error
+from analyzer.tables.grouping import grouped
 
 Json = Mapping[str, Any]
 _NO_READER = "no reader for this kind of file"
@@ -87,9 +88,7 @@ def unread_sources(diagnosis: Json) -> list[tuple[str, str]]:
 
 def _damaged(rows: Iterable[Json]) -> list[tuple[str, str]]:
     """Return (location, reason) of the first damage of each kind per file; the reason counts the others."""
-    kinds: dict[tuple[str, str], list[Json]] = {}
-    for row in rows:
-        kinds.setdefault((row["source"], re.sub(r"\d+", "", row["what"])), []).append(row)
+    kinds = grouped(((row["source"], re.sub(r"\d+", "", row["what"])), row) for row in rows)
     return [
         (location(first), first["what"] + (f"; {len(like):,} more like it" if like else ""))
         for first, *like in kinds.values()

@@ -6,6 +6,7 @@ from typing import Any
 
 from analyzer.render.formatting import as_text, duration, names, number, percent, plural
 from analyzer.render.sanitize import one_line
+from analyzer.tables.grouping import grouped
 
 _OF_EACH = frozenset({"host", "claims", "server_address"})
 """Keys of facts that have another value on each worker of a healthy job."""
@@ -53,9 +54,7 @@ def differences(diagnosis: Mapping[str, Any]) -> list[str]:
     sentences = []
     for fact in diagnosis["facts"]:
         if not fact["equal"] and not differs_by_nature(fact):
-            holders: dict[str, list[str]] = {}
-            for worker, value in fact["values"].items():
-                holders.setdefault(as_text(value), []).append(worker)
+            holders = grouped((as_text(value), worker) for worker, value in fact["values"].items())
             told = ", ".join(f"{value} ({names(workers)})" for value, workers in holders.items())
             sentences.append(f"{fact['label']}: {told}")
     return sentences

@@ -214,7 +214,6 @@ class _DeferringStream:
 
         Raises:
             OSError: the file is broken here.
-
         """
         try:
             while (
@@ -245,7 +244,6 @@ def _limited(chunks: Iterator[bytes], limit: int, budget: Budget) -> Iterator[by
 
     Raises:
         OSError: they hold more bytes than the limit and a megabyte for headers, or the budget is spent.
-
     """
     left = limit + (1 << 20)
     for chunk in chunks:

@@ -12,7 +12,6 @@ def write_atomically(target: Path, content: bytes) -> None:
 
     Raises:
         OSError: it cannot be written; the old file is unchanged.
-
     """
     draft = target.with_name(f"{DRAFT_PREFIX}{os.urandom(8).hex()}")
     try:

@@ -32,7 +32,6 @@ _LINE_SEARCH_BYTES = 4 << 10
 _CUT_SHORT = "is compressed, and cut short"
 _SUFFIXES = {".gz", ".bz2", ".xz", ".zst"}
 
-
 _Decompressor = Any
 """A decompressor of zlib, bz2, lzma or zstandard; they have no type in common."""
 
@@ -52,7 +51,6 @@ class Chunks:
 
         Raises:
             OSError: it cannot be read, or not one byte of it can be decompressed.
-
         """
         with self.path.open("rb") as file:
             head = file.read(8)
@@ -107,7 +105,6 @@ def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
 
     Raises:
         OSError: the file is cut short or broken; everything before the damage has been yielded.
-
     """
     magic = _magic(packed := file.read(COMPRESSED_STEP))
     if magic is None:
@@ -167,7 +164,6 @@ def opening_of(path: Path, size: int) -> bytes:
 
     Raises:
         OSError: it cannot be read, or not one byte of it can be decompressed.
-
     """
     with path.open("rb") as file:
         first = file.read(size)
@@ -191,7 +187,6 @@ def read_whole(path: Path, budget: Budget) -> tuple[bytes, str]:
 
     Raises:
         OSError: it cannot be read, or not one byte of it can be decompressed.
-
     """
     chunks, held, size = Chunks(path, budget), [], 0
     for chunk in chunks:
@@ -209,7 +204,6 @@ def decompressed_file(path: Path, budget: Budget) -> Iterator[tuple[Path, str]]:
 
     Raises:
         OSError: it cannot be read, or not one byte of it can be decompressed.
-
     """
     with path.open("rb") as file:
         head = file.read(8)

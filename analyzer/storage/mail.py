@@ -31,7 +31,6 @@ def mail_parts(path: Path) -> Iterator[tuple[str, bytes]]:
 
     Raises:
         OSError: the file cannot be read, or is too large.
-
     """
     if path.stat().st_size > MAX_BYTES:
         raise OSError(f"mails of more than {MAX_BYTES} bytes")

@@ -34,7 +34,6 @@ class ObjectStorage:
 
         Raises:
             UsageError: the protocol is not one of `EXTRAS`, or its driver is not installed.
-
         """
         self.protocol: str = url.partition("://")[0]
         extra = EXTRAS.get(self.protocol)
@@ -100,7 +99,6 @@ def download(url: str, scratch: Path) -> Path:
     Raises:
         UsageError: the protocol is not one of `EXTRAS`, or its driver is not installed.
         OSError: it cannot be listed or downloaded, or there is nothing at the URL.
-
     """
     store = ObjectStorage(url)
     above, own = url.rstrip("/").split("/")[-2:]

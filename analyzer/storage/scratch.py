@@ -47,7 +47,6 @@ def _remove_if_unlocked(folder: Path) -> None:
 
     Raises:
         OSError: another process uses it, or it belongs to another user.
-
     """
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -46,7 +46,6 @@ def frame_of_groups(table: str, groups: Iterable[Group]) -> pl.DataFrame:
 
     Raises:
         KeyError: a row or a default names a column that is not declared.
-
     """
     held = [(usual, rows) for usual, rows in groups if rows]
     in_rows = [(usual, rows) for usual, rows in held if not isinstance(rows, Mapping)]

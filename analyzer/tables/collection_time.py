@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analyzer.tables.stated_zones import all_state_zones
-
 LONG_SECONDS = 300.0
 """Minimum silence of a job that runs: images are pulled, and checkpoints written, in minutes."""
 _BEFORE_SECONDS = 5.0
@@ -25,6 +23,11 @@ _WESTERN_STEP_SECONDS = 1_800
 """Zones behind UTC differ from it by a multiple of this; quarters of an hour are east of it only."""
 _WESTERNMOST_SECONDS = 43_200.0
 """By how much the last of them is behind."""
+_ZONED = r"^\W?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)(?:\W|$)"
+_OF_AN_ENTRY = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z "
+"""Regex for the time of an entry of a log service, put before its text as UTC even if it states no zone."""
+_NEAR_SECONDS = 450.0
+"""Half of the least difference of two time zones."""
 IN_A_ZONE = "as long after the last lines as two time zones may differ"
 
 
@@ -72,3 +75,22 @@ def collection_time(facts: pl.DataFrame, sources: pl.DataFrame, records: pl.Data
     if began > newest + _FAR_SECONDS:
         return CollectionTime(doubt="more than 30 days after the last line of the logs")
     return CollectionTime(began, same_zone=all_state_zones(sources, records))
+
+
+def all_state_zones(sources: pl.DataFrame, records: pl.DataFrame) -> bool:
+    """Return True if each dated log of a worker states zones, and its times without one agree with them.
+
+    A collector's timestamps state one, and those of the program in the same log may lack it.
+    """
+    dated = sources.filter(pl.col("last_time").is_not_null() & pl.col("worker").is_not_null(), kind="log")
+    timed = records.filter(pl.col("time").is_not_null() & pl.col("source").is_in(dated["source"].implode()))
+    zoned = pl.col("text").str.contains(_ZONED) & ~pl.col("text").str.contains(_OF_AN_ENTRY)
+    lines = timed.sort("source", "line").select("source", "time", zoned=zoned)
+    bare = pl.when(~pl.col("zoned")).then("time")
+    near = lines.with_columns(
+        before=bare.forward_fill().over("source"), has_bare=(~pl.col("zoned")).any().over("source")
+    ).filter("zoned")
+    told = near.filter(pl.col("before").is_not_null() | ~pl.col("has_bare"))
+    last = told.group_by("source", maintain_order=True).last()
+    apart = (last["time"] - last["before"]).abs().fill_null(0.0)
+    return 0 < dated.height == last.height and bool((apart < _NEAR_SECONDS).all())

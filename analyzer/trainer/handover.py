@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from analyzer.trainer.jobs.sandbox.workspace import Workspace
     from analyzer.trainer.path_anonymizer import PathAnonymizer
 
-
 NAMES = {"flat": "{task}.log", "ranks": "logs/rank{index}.out", "pods": "{job}-{task}.log"}
 
 
@@ -30,7 +29,6 @@ def check_target(target: Path) -> None:
 
     Raises:
         HandoverError: the target is not an empty directory, or cannot be written.
-
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise HandoverError(f"{target}: exists and is not an empty directory")

@@ -56,7 +56,6 @@ in text files the path of that folder reads `{home}`, the virtual environment `{
 and Python's own library `/usr/lib/python{minor}`. Nothing else was changed.
 """
 
-
 HOSTS = " and in a network namespace of its own"
 SHARED_GPUS = ", and shared one GPU,\nwith an `NCCL_HOSTID` of its own each"
 
@@ -96,7 +95,6 @@ class Recorder:
 
         Raises:
             HandoverError: the recording has more than `limit` bytes, or `target` cannot be written.
-
         """
         check_writable(target.parent)
         with tempfile.TemporaryDirectory(prefix="recording-") as scratch:
@@ -143,7 +141,6 @@ def run_program(scenario: Scenario, program: UserProgram, observer: JobObserver,
 
     Raises:
         ProgramError: the fault needs files or options that only the trainer's own program has.
-
     """
     check_target(target)
     if scenario.fault["name"] not in EXTERNAL:

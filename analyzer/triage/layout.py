@@ -70,7 +70,6 @@ def pattern_regex(pattern: str) -> re.Pattern[str]:
 
     Raises:
         UsageError: a field is unknown, or occurs twice.
-
     """
     parts = re.split(r"(\{\w*\}|\*)", pattern.strip("/"))
     fields = [part[1:-1] for part in parts if part.startswith("{")]

@@ -24,7 +24,6 @@ def acquire(try_lock: Callable[[], bool], what: str, policy: WaitPolicy) -> None
 
     Raises:
         UsageError: the lock is still held when the time is up.
-
     """
     last = monotonic() + policy.seconds
     if try_lock():
@@ -47,7 +46,6 @@ def file_lock(path: Path, what: str, policy: WaitPolicy) -> Iterator[None]:
 
     Raises:
         UsageError: another process keeps the lock, or the lock file cannot be written.
-
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -111,7 +111,6 @@ def triage(options: TriageOptions, examiner: RunExaminer) -> TriageResult:
     Raises:
         NothingReadable: no root can be listed, or there is no run below the roots.
         UsageError: the output directory lies inside a run or holds runs, or another call uses it.
-
     """
     roots = _distinct_roots(options.roots)
     for root in roots:

@@ -27,7 +27,6 @@ def quotes(document: Mapping[str, Any]) -> list[Quote]:
 
     Raises:
         KeyError, TypeError, ValueError: the document does not have the form of a diagnosis.
-
     """
     return list(dict.fromkeys(_quotes(document)))
 

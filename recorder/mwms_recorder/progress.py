@@ -30,7 +30,6 @@ def create(path: str) -> memoryview:
 
     Raises:
         OSError: the file cannot be created, for example for lack of space.
-
     """
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -86,7 +86,6 @@ class Recorder:
 
         Raises:
             TimeoutExpired: it has not ended after `seconds`.
-
         """
         given, variables = self.command(*command, options=options), self.environment(**variables)
         return subprocess.run(

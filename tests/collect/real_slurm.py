@@ -82,7 +82,6 @@ class Slurm:
 
         Raises:
             TimeoutError: one of them does not come up.
-
         """
         self._start_database()
         self._daemon("slurmdbd", "-D")

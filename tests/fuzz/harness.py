@@ -153,7 +153,6 @@ def at_most(seconds: float) -> Iterator[None]:
 
     Raises:
         Hang: the time is up.
-
     """
 
     def stop(_number: int, _frame: FrameType | None) -> None:

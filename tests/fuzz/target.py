@@ -96,7 +96,6 @@ def target(name: str) -> Target:
 
     Raises:
         LookupError: there is no real file to begin with.
-
     """
     own = vars(import_module(f"tests.fuzz.targets.{name}")) if _has_module(name) else {}
     kinds = [kind for kind in Kind if _name(kind) == name]

@@ -37,3 +37,10 @@ def test_a_checkpoint_that_could_not_be_restored_is_not_unneeded() -> None:
     assert answers(told)["From which checkpoint?"] == "Not needed (no step found in the files)"
     tried = answers(told | {"cause": "checkpoint.incompatible"})
     assert tried["From which checkpoint?"] == "Not the one it tried (it could not be restored)"
+
+
+def test_a_damaged_checkpoint_sends_to_an_earlier_one() -> None:
+    """The answer to both questions, whatever the rule says of a restart as it is."""
+    given = answers(load("r101"), retry="as_is", checkpoint="earlier", resume_from="ckpt-40")
+    assert given["Restart as is?"].startswith("Yes, but from an earlier checkpoint")
+    assert given["From which checkpoint?"] == "An earlier one (ckpt-40 may hold the damage)"

@@ -49,10 +49,11 @@ def test_no_page_is_too_large(largest: Json) -> None:
     assert "long texts are shortened" in page
 
 
-def test_a_post_is_never_too_long(largest: Json) -> None:
+@pytest.mark.parametrize("kind", ["jira", "markdown"])
+def test_a_post_is_never_too_long(largest: Json, kind: str) -> None:
     """As Jira counts; what is left out is said, the decision never is."""
-    post = render(largest, "markdown")
+    post = render(largest, kind)
     assert len(post.encode("utf-16-le")) // 2 <= 30_000
     assert "Left out, to fit a post:" in post
     assert post.index("Restart as is?") < 3_000
-    assert "Left out" not in render(load("r101"), "markdown")
+    assert "Left out" not in render(load("r101"), kind)

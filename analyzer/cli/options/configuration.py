@@ -62,7 +62,6 @@ def configured(
 
     Raises:
         UsageError: an option is unknown, or a variable or the file is wrong.
-
     """
     called, words = _called(parser, list(sys.argv[1:] if argv is None else argv))
     actions = _actions(called)

@@ -32,7 +32,6 @@ def parsed(argv: Sequence[str] | None) -> tuple[argparse.Namespace, dict[str, Se
 
     Raises:
         UsageError: the configuration file or a variable is wrong, or ROOT or -o is missing.
-
     """
     options, settings = configured(parser(), argv, ["roots"], TABLES)
     if not options.print_config and not (options.roots and options.output):
@@ -103,7 +102,6 @@ def _positive(given: str) -> int:
 
     Raises:
         ArgumentTypeError: the text is anything else.
-
     """
     if not given.isdecimal() or not int(given):
         raise argparse.ArgumentTypeError(f"{given}: give a whole number above 0")

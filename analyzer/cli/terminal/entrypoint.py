@@ -86,7 +86,6 @@ def write_stdout(text: str) -> None:
 
     Raises:
         UsageError: standard output cannot be written to.
-
     """
     try:
         print(text, end="", flush=True)

@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.cluster.membership import FILES
-from analyzer.model.task_names import Basis, attempt_of, is_previous, is_rotated
+from analyzer.derive.cluster.several_jobs import is_whole
+from analyzer.model.task_names import Basis
 from analyzer.tables.clock_alignment import in_other_zone
 from analyzer.tables.grouping import grouped
 
@@ -127,7 +128,7 @@ def _second_logs(logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
     Earlier attempts and parts of rotated logs may be from any time, and are left out.
     """
     dated = [log for log in logs if log["first_time"] is not None]
-    for worker, own in grouped((log["worker"], log) for log in dated if _is_whole(log["source"])).items():
+    for worker, own in grouped((log["worker"], log) for log in dated if is_whole(log["source"])).items():
         if len({PurePosixPath(log["source"]).parent for log in own}) > 1:
             met = {log["source"]: _meets_another(log, dated) for log in own}
             far, near = ([name for name in met if met[name] is meets] for meets in (False, True))
@@ -148,10 +149,6 @@ def _recordings_of_other_times(sources: pl.DataFrame, logs: Sequence[Row]) -> It
 
 def _side(first: float, end: float) -> str:
     return "after" if first > end else "before"
-
-
-def _is_whole(source: str) -> bool:
-    return not (is_rotated(source) or is_previous(source) or attempt_of(source) is not None)
 
 
 def _meets_another(log: Row, logs: Sequence[Row]) -> bool:

@@ -47,7 +47,7 @@ def in_several_places(sources: pl.DataFrame, facts: pl.DataFrame) -> dict[str, s
     """
     own = sources.filter(pl.col("worker").is_not_null(), kind="log")
     logs = own.select("source", "worker", "first_time", "last_time").to_dicts()
-    whole = [log for log in logs if _is_whole(log["source"])]
+    whole = [log for log in logs if is_whole(log["source"])]
     stated = _stated(facts, {log["source"] for log in whole})
     found = dict(_in_jobs_of_slurm(whole))
     for worker, mine in grouped((log["worker"], log) for log in whole).items():
@@ -67,7 +67,8 @@ def _sentence(places: Sequence[str], reason: str) -> str:
     return f"{listed(places)} may be {jobs}: {reason}"
 
 
-def _is_whole(source: str) -> bool:
+def is_whole(source: str) -> bool:
+    """Return True for a log whose name makes it no rotated part, and of no certain attempt."""
     return not (is_rotated(source) or is_previous(source) or attempt_of(source) is not None)
 
 

@@ -11,7 +11,8 @@ _FAREWELLS = 3
 _FAREWELL_SECONDS = 5.0
 """Maximum time from the error to the last of these lines: who lives on after an error did not end by it."""
 
-_TENSORFLOW_LOGGERS = ("absl", "tensorflow")
+TENSORFLOW_LOGGERS = ("absl", "tensorflow")
+"""Python's loggers whose lines are TensorFlow's, not the script's."""
 _UP_TO_LEVEL = lazy_regex(r"(?i)\A[^\n]*?\b(?:error|critical|fatal)\b[\s:|\]-]*")
 _PRINTED_LEVEL = lazy_regex(r"\A\[?(?:ERROR|CRITICAL|FATAL)(?:\]:?|:)\s+(?=\S)")
 """Regex of the level at the start of a line that a program prints without a logger."""
@@ -48,7 +49,7 @@ def last_error(records: Sequence[Row], tail: Sequence[Row], place: Row | None) -
     last = last_telling(records)
     if last is None or last["kind"] not in {"python", "plain"}:
         return None
-    if (message := _message(last)) or last["origin"] in _TENSORFLOW_LOGGERS:
+    if (message := _message(last)) or last["origin"] in TENSORFLOW_LOGGERS:
         return LastError(message, last) if message else None
     for row in _farewells_upwards(tail, last):
         message = _logged(row)
@@ -62,7 +63,7 @@ def _farewells_upwards(tail: Sequence[Row], last: Row) -> Iterator[Row]:
     """Yield the records above the last one, up to progress, TensorFlow or a traceback."""
     above = [row for row in tail if row["source"] == last["source"] and row["line"] < last["line"]]
     for row in reversed(above[-_FAREWELLS:]):
-        if row["kind"] not in {"python", "plain"} or row["origin"] in _TENSORFLOW_LOGGERS:
+        if row["kind"] not in {"python", "plain"} or row["origin"] in TENSORFLOW_LOGGERS:
             return
         if (last["near"] or 0.0) - (row["near"] or 0.0) > _FAREWELL_SECONDS:
             return
@@ -82,7 +83,7 @@ def _message(row: Row) -> str | None:
 def _logged(row: Row) -> str | None:
     """Return the message of a record that the program logged as an error, or printed with such a level."""
     if row["kind"] == "python" and row["level"] in {"E", "F"}:
-        return None if row["origin"] in _TENSORFLOW_LOGGERS else _UP_TO_LEVEL.sub("", row["text"])
+        return None if row["origin"] in TENSORFLOW_LOGGERS else _UP_TO_LEVEL.sub("", row["text"])
     printed = _PRINTED_LEVEL.match(row["text"]) if row["kind"] == "plain" else None
     return str(row["text"][printed.end() :].partition("\n")[0]) if printed else None
 

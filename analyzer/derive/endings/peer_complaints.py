@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.cluster.workers import cluster_specs, distinct
+from analyzer.derive.endings.last_errors import TENSORFLOW_LOGGERS
 from analyzer.derive.training.ordering import line_at, printed_after_end
 from analyzer.model.log_template import template_of
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.task_names import DEVICE, device_of, in_order, listed_workers, task_of, tasks_in
 from analyzer.tables.builders import frame
+from analyzer.tables.grouping import only_values
 
 _MAX_DETAIL = 1_200
 """Number of characters after a remote target that are searched for gRPC's reason."""
@@ -29,8 +31,6 @@ _TROUBLE = re.compile(
     r"(?i)err|fail|abort|exce|lost|unavail|cancel|crash|retry|restart|gone|dead|down|stop|exit|kill|term|sig|wait"
 )
 """Regex of words in a line of a script that may tell of a lost peer."""
-_TENSORFLOW_LOGGERS = ("absl", "tensorflow")
-"""Python's loggers whose lines are TensorFlow's, not the script's."""
 _MIN_SURVIVAL_SECONDS = 5.0
 """Minimum time for which a coordinator logs after a loss, to count as having survived it."""
 
@@ -101,7 +101,6 @@ def _wording(messages: Messages) -> _Wording:
 
 def tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
     """Return address → task, and host → task, for those that map to the same task in every stated cluster."""
-    found: dict[str, set[str]] = {}
     stated = [
         (address, f"{role}:{index}")
         for spec in distinct(cluster_specs(facts).values())
@@ -110,10 +109,8 @@ def tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
     ]
     own = pl.col("key").is_in(["server_address", "nccl_address"])
     serving = facts.filter(own & pl.col("worker").is_not_null())
-    for address, task in (*stated, *serving.select("value", "worker").iter_rows()):
-        for name in {address, _host(address)}:
-            found.setdefault(name, set()).add(task)
-    return {address: next(iter(tasks)) for address, tasks in found.items() if len(tasks) == 1}
+    known = (*stated, *serving.select("value", "worker").iter_rows())
+    return only_values((name, task) for address, task in known for name in {address, _host(address)})
 
 
 def _host(address: str) -> str:
@@ -255,7 +252,7 @@ def _was_harmless(record: Row, accuser: Row, last: Row | None) -> bool:
     )
     if raised or not accuser["no_exception"] or last is None or last["source"] != record["source"]:
         return False
-    own = last["ends_log"] and last["origin"] not in _TENSORFLOW_LOGGERS
+    own = last["ends_log"] and last["origin"] not in TENSORFLOW_LOGGERS
     return bool(own and last["line"] > record["line"] >= (last["troubled"] or 0))
 
 

@@ -6,7 +6,7 @@ where it left off, and logs that disagree with their event file.
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
@@ -17,6 +17,7 @@ import polars as pl
 from analyzer.model.schema import POSITIONS
 from analyzer.model.task_names import position
 from analyzer.tables.builders import frame
+from analyzer.tables.grouping import grouped
 
 _KEY = ("worker", "tag", "origin")
 _PLACE = ("line", "source", "time")
@@ -61,7 +62,6 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
     if values.is_empty():
         return frame("curves", ())
     trainers = {*workers.filter("trains")["worker"]}
-    by_tag: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     rows = [_row(summary, values) for summary in _summaries(values).iter_rows(named=True)]
     losses = [row for row in rows if row["quantity"] in {"training_loss", "loss"}]
     learns = {(row["worker"], row["origin"]) for row in losses if row["first_value"] is not None}
@@ -70,10 +70,8 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
         row["lost"] &= row["first_value"] is not None or not placeholder
     lost = Counter((row["worker"], row["origin"]) for row in rows if row["lost"])
     kept = {(row["worker"], row["origin"]) for row in rows if not row["lost"] and _measures_model(row)}
-    for row in rows:
-        by_tag[row["tag"], row["origin"]].append(row)
     twins = _shared_with_events(series)
-    for (tag, origin), group in by_tag.items():
+    for (tag, origin), group in grouped(((row["tag"], row["origin"]), row) for row in rows).items():
         own = values.filter((pl.col("tag") == tag) & (pl.col("origin") == origin))
         _compare(group, own)
         _first_nonfinite(group, own)
@@ -228,14 +226,13 @@ def _compare_attempts(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> 
         "resumed_growth": _ratio(first["value"], held["value"]),
         **{key: first[key] for key in _PLACE},
         "anew": _order(first) <= _order(before.row(0, named=True)) and before.height > 1,
-        **_regression(before.filter(_before_position(first)), after, start),
+        **_regression(before.filter(_is_before(*_order(first))), after, start),
     }
 
 
-def _before_position(place: Mapping[str, Any]) -> pl.Expr:
+def _is_before(at_epoch: int, at_step: int) -> pl.Expr:
     """Return an expression that selects the values logged before a position."""
     epoch, step = pl.col("epoch").fill_null(0), pl.col("step").fill_null(0)
-    at_epoch, at_step = _order(place)
     return (epoch < at_epoch) | ((epoch == at_epoch) & (step < at_step))
 
 
@@ -301,13 +298,6 @@ def _locally_different(group: Sequence[Mapping[str, Any]], equal: int, shared: i
     return group[0]["origin"] in {"loop", "event_file"} and shared >= 3 and equal * 4 < shared
 
 
-def _workers_at(place: tuple[int, int], values: pl.DataFrame) -> pl.Series:
-    """Return the workers with a value at this epoch and step or later."""
-    epoch, step = pl.col("epoch").fill_null(0), pl.col("step").fill_null(0)
-    later = (epoch > place[0]) | ((epoch == place[0]) & (step >= place[1]))
-    return values.filter(later)["worker"].unique()
-
-
 def _first_nonfinite(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> None:
     """Mark, in place, the only local curve that was the first with a value that is not finite.
 
@@ -317,7 +307,8 @@ def _first_nonfinite(group: Sequence[dict[str, Any]], values: pl.DataFrame) -> N
     places = [(row.get("nonfinite_epoch") or 0, row.get("nonfinite_step") or 0) for row in bad]
     earliest = min(places, default=None)
     first = [row["worker"] for row, place in zip(bad, places, strict=True) if place == earliest]
-    compared = {row["worker"] for row in group} <= {*_workers_at(earliest, values)} if earliest else False
+    arrived = {*values.filter(~_is_before(*earliest))["worker"]} if earliest else set()
+    compared = arrived >= {row["worker"] for row in group}
     for row in group:
         alone = len(group) > 1 and first == [row["worker"]] and compared
         row["nonfinite_first"] = alone and row["scope"] == "local"

@@ -19,7 +19,6 @@ from analyzer.tables.grouping import grouped
 SHORTEST = 5.0
 """Minimum length of a silence in seconds."""
 
-
 Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]
 """(worker, attempt) → kind of file, last time, and longest pause between two times."""
 

@@ -15,7 +15,6 @@ from analyzer.storage.yaml_document import read
 Read = Callable[[Path, RulePack], Tables]
 """Function that returns the tables of a run directory, searched for a pack's patterns."""
 
-
 _VERDICTS = frozenset({"healthy", "unknown"})
 """Entries of causes.yaml that are verdicts; no rule can name them."""
 

@@ -14,7 +14,7 @@ from analyzer.engine.authoring.draft_text import LineTemplate, rule_text
 from analyzer.model.log_template import template_of
 from analyzer.model.run import Tables
 from analyzer.tables.common_steps import last_common_lines
-from analyzer.tables.grouping import grouped
+from analyzer.tables.grouping import grouped, only_values
 
 MAX_LINES = 3
 """Maximum number of lines that a draft looks for; more would fit only the one run."""
@@ -85,18 +85,11 @@ def _last_plain(tables: Tables) -> list[_Row]:
     """Return the last plain lines that only one of several workers has."""
     rows = _before_the_end(tables, pl.col("kind") == "plain")
     templates = [template_of(_error_line(row["text"])) for row in rows]
-    workers = _workers_by_template(rows, templates)
-    alone = (row for row, each in zip(rows, templates, strict=True) if len(workers[each]) == 1)
+    of_one = only_values((each, row["worker"]) for row, each in zip(rows, templates, strict=True))
+    alone = (row for row, each in zip(rows, templates, strict=True) if each in of_one)
     own = grouped((row["source"], row) for row in alone)
     several = tables["records"]["worker"].drop_nulls().n_unique() > 1
     return [row for lines in own.values() for row in lines[-MAX_LINES:]] if several else []
-
-
-def _workers_by_template(rows: Sequence[_Row], templates: Sequence[str]) -> dict[str, set[str]]:
-    workers: dict[str, set[str]] = {}
-    for row, template in zip(rows, templates, strict=True):
-        workers.setdefault(template, set()).add(row["worker"])
-    return workers
 
 
 def _before_the_end(tables: Tables, wanted: pl.Expr) -> list[_Row]:
@@ -112,11 +105,11 @@ def _clues(tables: Tables, rows: Sequence[_Row]) -> list[Clue]:
     last = last_common_lines(tables["scalars"])
     lines = [_error_line(row["text"]) for row in rows]
     templates = [template_of(line) for line in lines]
-    workers = _workers_by_template(rows, templates)
+    of_one = only_values((each, row["worker"]) for row, each in zip(rows, templates, strict=True))
     is_known = [_covers(row, known) for row in rows]
     made = []
     for row, line, template, matched in zip(rows, lines, templates, is_known, strict=True):
-        only = len(workers[template]) == 1
+        only = template in of_one
         after = row["line"] > last.get((row["worker"], row["source"]), 1 << 60)
         severe = row["level"] in {"E", "F"} or row["kind"] == "traceback"
         score = 2 * only + 2 * after + severe + 2 * _covers(row, raised)

@@ -16,7 +16,6 @@ def installed_packs() -> dict[Path, Extension]:
 
     Raises:
         RuleError: an entry point names no package with rule files.
-
     """
     return {_folder(each): each for each in extensions(RULES)}
 
@@ -34,7 +33,6 @@ def load_with_packs(directories: Sequence[Path], installed: Mapping[Path, Extens
 
     Raises:
         RuleError: a rule file is wrong; the message names the installed package that it belongs to.
-
     """
     folders = [path.resolve() for path in directories]
     try:

@@ -29,7 +29,6 @@ def load(directories: Sequence[Path], first: RulePack = _NONE) -> RulePack:
 
     Raises:
         RuleError: at least one file is wrong; the message lists each fault as `file:line: what`.
-
     """
     files = list(dict.fromkeys(file for each in directories for file in sorted(each.rglob("*.yaml"))))
     known = {file for file in files if first.rules and _has_rules(file) and directories[0] in file.parents}

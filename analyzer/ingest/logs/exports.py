@@ -94,7 +94,6 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
 
     Raises:
         OSError: the file cannot be read or decompressed.
-
     """
     export = entries_of(source.path)
     if export.skip:
@@ -115,7 +114,6 @@ def entries_of(path: Path) -> Export:
 
     Raises:
         OSError: the file cannot be read or decompressed.
-
     """
     with path.open("rb", buffering=0) as file:
         opening = file.read(_OPENING_BYTES)

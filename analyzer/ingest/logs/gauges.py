@@ -39,7 +39,6 @@ _PARTS = (
     ("max", "peak"),
 )  # fmt: skip
 
-
 Gauge = tuple[str, float]
 """Tag and value of one reading; the tag ends with its unit."""
 

@@ -41,7 +41,6 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
 
     Raises:
         OSError: the file cannot be read or decompressed.
-
     """
     matcher.begin_file()
     scanned = scan or (

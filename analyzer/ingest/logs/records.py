@@ -38,7 +38,6 @@ _DUMPED = lazy_regex(
 """First line of a thread dump without a fatal error: `dump_traceback_later`, or a signal."""
 _TENSORFLOW_ERROR = lazy_regex(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
 
-
 _STATUS = lazy_regex(r'\{"created":"@')
 _RULED = lazy_regex(r"-{40,}$")
 """A line of dashes: mpirun's box around what it has to say, and the head of a notebook's traceback."""
@@ -106,11 +105,6 @@ class Record:
                 return piece, at
             at -= len(piece.text) + 1
         return self.pieces[-1], len(self.pieces[-1].text)
-
-    @property
-    def message(self) -> str:
-        """Return the text without the prefix of its first line."""
-        return shorten("\n".join(self.bodies), LONGEST_RECORD)
 
 
 def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:

@@ -25,7 +25,6 @@ _ROW = re.compile(
 _IMAGES = re.compile(r"(squashfs|iso9660|erofs|cramfs|udf)$")
 _IMAGE_PATHS = re.compile(r"/dev/loop\d|/snap/")
 
-
 Usage = tuple[int, str, int]
 """Used percent of one file system, its mount point and its line."""
 

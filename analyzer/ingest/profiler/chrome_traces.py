@@ -33,7 +33,6 @@ def read_chrome_trace(path: Path, budget: Budget, limit: int = MAX_SPANS) -> Tra
 
     Raises:
         OSError: the file cannot be read.
-
     """
     reader = _Reader(limit)
     try:

@@ -23,7 +23,6 @@ class FileBlocks:
         Raises:
             IndexError: the file ends before it.
             OverBudgetError: reading the run takes too long.
-
         """
         if not 0 <= offset - self._start < len(self._block):
             self._budget.spend()

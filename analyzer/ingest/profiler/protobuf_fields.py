@@ -26,7 +26,6 @@ def field_at(data: FileWindow, pos: int, known: Mapping[int, int]) -> tuple[Fiel
     Raises:
         IndexError: the data ends inside the field.
         ValueError: no field of a trace looks like this.
-
     """
     tag, pos = _varint(data, pos)
     number, wire = tag >> 3, tag & 7

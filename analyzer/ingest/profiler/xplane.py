@@ -82,7 +82,6 @@ def read_trace(path: Path, budget: Budget, limit: int = MAX_SPANS) -> Trace:
 
     Raises:
         OSError: the file cannot be read.
-
     """
     reader = _Reader(limit)
     with path.open("rb") as file:

@@ -70,7 +70,6 @@ def quoted(run: RunDir, sources: pl.DataFrame, seconds: float) -> list[XprofQuot
 
     Raises:
         UsageError: XProf is not installed.
-
     """
     read = sources.filter((sources["kind"] == Kind.TRACE.value) & (sources["read"] == "complete"))
     whole = dict(read.select("source", "worker").iter_rows())
@@ -87,7 +86,6 @@ def quotes(
 
     Raises:
         UsageError: XProf is not installed.
-
     """
     if ask is ASK and find_spec("xprof") is None:
         raise UsageError(missing_extra("XProf", "profile"))
@@ -128,7 +126,6 @@ def read_answers(quote: Quote, answers: Mapping[str, Any]) -> Quote:
 
     Raises:
         ValueError, KeyError, TypeError, AttributeError: the answers have another form.
-
     """
     tables = [table for tool in TOOLS for table in answers[tool]]
     says = dict.fromkeys(text for table in tables for text in _sentences(table.get("p") or {}))

@@ -12,7 +12,6 @@ from analyzer.ingest.platform import environments, packages, tf_config
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.recorder.event_reader import Event, EventReader
 
-_MAX_VALUE_CHARS = 400
 _BATCH_SIZE = re.compile(
     r"--?(?:(?:per[-_]?)?(?:worker|replica|device|gpu)[-_]?|local[-_]?|train(?:ing)?[-_]?|mini[-_]?)?"
     r"batch(?:[-_]?size)?(?:[-_]?per[-_]?(?:worker|replica|device|gpu))?",

@@ -284,7 +284,6 @@ class ForkPool:
 
         Raises:
             OSError: one of its parts could not be read.
-
         """
         for result in pickle.loads(os.pread(self._index_memory, task.length, task.start)):  # noqa: S301 - ours
             memory = self._result_memories[result.reader]

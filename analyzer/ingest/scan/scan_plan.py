@@ -75,7 +75,6 @@ def scan_log(
 
     Raises:
         OSError: the file cannot be read, or its compressed contents are broken from the first byte on.
-
     """
     with open_seekable(source.path) as log:
         if log and log.size > sampling.whole:
@@ -109,7 +108,6 @@ def scan_part(
 
     Raises:
         OSError: the file cannot be read.
-
     """
     with open_seekable(source.path, part.size) as log:
         if not log:
@@ -129,7 +127,6 @@ def combine_parts(
 
     Raises:
         OSError: the file can no longer be read.
-
     """
     with open_seekable(source.path, size) as log:
         if not log:

@@ -120,7 +120,6 @@ def open_seekable(path: Path, file_size: int | None = None) -> Iterator[Seekable
 
     Raises:
         OSError: the file cannot be read.
-
     """
     with path.open("rb", buffering=0) as file:
         head = os.pread(file.fileno(), 8, 0)

@@ -104,7 +104,6 @@ def read_scalars(path: Path, budget: Budget, limit: int = MAX_SCALARS) -> EventF
 
     Raises:
         OSError: the file cannot be read.
-
     """
     with path.open("rb") as file:
         reader = _Reader(file, os.fstat(file.fileno()).st_size, budget, limit)

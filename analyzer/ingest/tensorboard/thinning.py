@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from analyzer.tables.grouping import grouped
+
 MAX_SCALARS = 200_000
 """Maximum number of scalars from all event files of a run: about 100 MB in all later stages."""
 MIN_SCALARS = 400
@@ -26,9 +28,7 @@ def kept_rows(tags: Sequence[str], values: Sequence[float], limit: int) -> list[
     The values of a tag are cut into stretches of equal length. Of each stretch the first, the last, the
     least and the largest value are kept, and the first and the last that is not finite.
     """
-    rows: dict[str, list[int]] = {}
-    for row, tag in enumerate(tags):
-        rows.setdefault(tag, []).append(row)
+    rows = grouped((tag, row) for row, tag in enumerate(tags))
     chosen = list(islice(rows.values(), max_tags(limit)))
     stretches = max(1, limit // _PER_STRETCH // len(chosen))
     kept = [row for own in chosen for row in _kept_of_tag(own, values, stretches)]

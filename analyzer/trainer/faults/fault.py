@@ -82,7 +82,6 @@ class Fault:
 
         Raises:
             FaultMissedError: the fault took no effect, or another failure came first.
-
         """
         return f"no fault{evidence.require_trouble()}"
 

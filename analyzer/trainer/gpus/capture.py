@@ -74,7 +74,6 @@ class GpuCapture:
 
         Raises:
             FaultMissedError: TensorFlow chose another implementation, or found no GPU.
-
         """
         if not (self.wanted and "nccl" in self.scenario.program):
             return

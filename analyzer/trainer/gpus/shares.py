@@ -34,7 +34,6 @@ class GpuShares:
 
         Raises:
             MachineError: the scenario needs GPUs, and the driver lists too few.
-
         """
         shares = cls(list_gpus(), scenario.gpus_per_worker or 1)
         wanted = scenario.workers * shares.each

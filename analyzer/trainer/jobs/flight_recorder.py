@@ -36,7 +36,6 @@ def recorder_command(command: Sequence[str], out: Path) -> list[str]:
 
     Raises:
         UserError: the recorder, which is a package of its own, is neither in a checkout nor installed.
-
     """
     run = [sys.executable, "-c", PROGRAM, str(_distribution()), "run", "-o", str(out), *OPTIONS]
     return [*run, "--", *command]

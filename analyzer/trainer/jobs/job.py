@@ -57,7 +57,6 @@ def run_job(
 
     Raises:
         MachineError: the machine lacks GPUs, or py-spy for the stacks that the scenario hands over.
-
     """
     scenario = workspace.scenario
     if "stacks" in scenario.hands_over and not Path(STACK_TOOL).exists():
@@ -121,7 +120,6 @@ def _witness(monitor: JobMonitor) -> str:
 
     Raises:
         FaultMissedError: there is no proof, so that the run must not be kept.
-
     """
     launcher, scenario = monitor.launcher, monitor.launcher.workspace.scenario
     if monitor.only is not None and (monitor.only != scenario.guilty or not scenario.blames):

@@ -89,7 +89,6 @@ class UserProgram:
 
         Raises:
             ProgramError: the directory is too large to be copied for each worker.
-
         """
         size = sum(path.lstat().st_size for path in self.directory.rglob("*") if not path.is_dir())
         if size > LARGEST_DIRECTORY:

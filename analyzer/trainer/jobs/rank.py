@@ -52,7 +52,6 @@ class Rank:
 
         Raises:
             RankError: no such variable is set, or TF_CONFIG is invalid.
-
         """
         if "TF_CONFIG" in environment:
             return cls._of_tf_config(environment["TF_CONFIG"])
@@ -81,7 +80,6 @@ def meet(folder: Path, rank: Rank, address: str, timeout: float) -> tuple[str, .
 
     Raises:
         RankError: not all tasks wrote their address within `timeout` seconds.
-
     """
     folder.mkdir(parents=True, exist_ok=True)
     fresh = folder / f"{rank.index}.new"

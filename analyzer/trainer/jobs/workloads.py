@@ -63,7 +63,6 @@ class WorkloadProgram:
 
         Raises:
             ProgramError: the data could not be written.
-
         """
         ignored = shutil.ignore_patterns("__pycache__", "workload.yaml")
         shutil.copytree(HOME / scenario.workload, folder, ignore=ignored)
@@ -105,7 +104,6 @@ def program_of(scenario: Scenario, interpreters: Mapping[int, Interpreter], comm
 
     Raises:
         InterpreterError: an interpreter lacks a package that the workload needs.
-
     """
     reference = ReferenceProgram(interpreters, communication)
     if not scenario.workload:

@@ -54,7 +54,6 @@ class DataRead:
 
         Raises:
             FaultMissedError: the worker read less.
-
         """
         name = f"{self.path.name} of worker {self.index}"
         require(self.reads.saw(self.path), f"{name} was never read")

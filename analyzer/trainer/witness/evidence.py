@@ -67,7 +67,6 @@ class Evidence:
 
         Raises:
             FaultMissedError: the worker was never started.
-
         """
         lives = [life for life in self.workers.lives if life.index == index]
         require(lives, f"worker {index} was never started")
@@ -90,7 +89,6 @@ class Evidence:
 
         Raises:
             FaultMissedError: the options of a worker do not differ, or were not seen.
-
         """
         for index in indices:
             self.life(index)
@@ -106,7 +104,6 @@ class Evidence:
 
         Raises:
             FaultMissedError: the worker did not fail, or another one failed first.
-
         """
         life = self.life(index)
         require(life.code is not None, f"worker {index} was still running at the end")
@@ -121,7 +118,6 @@ class Evidence:
 
         Raises:
             FaultMissedError: the worker did not fail, it crashed, or another one failed first.
-
         """
         proof = self.require_ended_badly(index)
         code = self.life(index).code or 0
@@ -133,7 +129,6 @@ class Evidence:
 
         Raises:
             FaultMissedError: another worker failed before.
-
         """
         for life in self.workers.lives:
             first = life.index != but and life.code not in {None, 0} and life.ended < before
@@ -146,7 +141,6 @@ class Evidence:
 
         Raises:
             FaultMissedError: one did.
-
         """
         scenario = self.workspace.scenario
         crashes = {*_CRASHES}
@@ -166,7 +160,6 @@ class Evidence:
 
         Raises:
             FaultMissedError: the worker ended otherwise, or was not started again.
-
         """
         first, *later = [life for life in self.workers.lives if life.index == index]
         require(first.code == -Signals.SIGKILL, f"worker {index} ended with {first.code}, not by SIGKILL")
@@ -180,7 +173,6 @@ class Evidence:
 
         Raises:
             FaultMissedError: all workers ended with 0, where the scenario expects a failure.
-
         """
         expect = self.workspace.scenario.expect
         accepted = {expect["cause"], *expect.get("accept", ())}
@@ -198,7 +190,6 @@ class Evidence:
 
         Raises:
             FaultMissedError: a worker failed, or was still running.
-
         """
         scenario = self.workspace.scenario
         last = [self.life(index) for index in ([0] if scenario.mode == "ps" else range(scenario.workers))]

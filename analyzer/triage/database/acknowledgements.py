@@ -60,7 +60,6 @@ def find_group(history: History, prefix: str) -> str:
 
     Raises:
         UsageError: there is no such group, or more than one, or the prefix is too short.
-
     """
     if len(prefix) < _MIN_PREFIX:
         raise UsageError(f"give at least {_MIN_PREFIX} characters of the group, not {prefix!r}")

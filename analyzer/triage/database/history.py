@@ -81,7 +81,6 @@ class History:
 
         Raises:
             UsageError: another call holds the lock longer than `policy` allows.
-
         """
         url = self.engine.url
         if self.engine.dialect.name == "postgresql":
@@ -173,7 +172,6 @@ def open_history(url: str) -> History:
 
     Raises:
         UsageError: the database cannot be reached, or is of a later version.
-
     """
     try:
         engine = sa.create_engine(make_url(url))
@@ -200,7 +198,6 @@ def as_usage_errors() -> Iterator[None]:
 
     Raises:
         UsageError: SQLAlchemy raised an error.
-
     """
     try:
         yield

@@ -28,7 +28,6 @@ class DaskExaminer:
 
         Raises:
             UsageError: the scheduler does not answer, or has no workers.
-
         """
         try:
             client = Client(self.address, timeout=_CONNECT_SECONDS)

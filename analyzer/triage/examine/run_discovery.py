@@ -88,7 +88,6 @@ def find_runs(
 
     Raises:
         UsageError: no driver is installed for the root's URL.
-
     """
     before_wildcard = re.split(r"[*?[]", (pattern or "").lstrip("/"), maxsplit=1)[0]
     storage = storage_for(root, before_wildcard, known)

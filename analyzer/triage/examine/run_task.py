@@ -18,6 +18,7 @@ from analyzer.model.options import AnalysisOptions
 from analyzer.model.task_names import order
 from analyzer.storage.object_store import download, is_url
 from analyzer.storage.scratch import ScratchDirectory
+from analyzer.tables.grouping import grouped
 from analyzer.triage.dates import known_time
 from analyzer.triage.examine.run_discovery import stamp_of
 from analyzer.triage.examine.storage import storage_for
@@ -205,10 +206,7 @@ def run_summary(document: Mapping[str, Any], task: Task) -> RunSummary:
 
 
 def _hosts(workers: list[Mapping[str, Any]]) -> tuple[Host, ...]:
-    held: dict[str, list[Mapping[str, Any]]] = {}
-    for each in workers:
-        if each["host"]:
-            held.setdefault(str(each["host"])[:_MAX_NAME], []).append(each)
+    held = grouped((str(each["host"])[:_MAX_NAME], each) for each in workers if each["host"])
     chief = min((str(each["id"]) for each in workers), key=order, default="")
     return tuple(
         Host(host, len(ours), sum(each["part"] == "culprit" for each in ours), _role(ours, chief))

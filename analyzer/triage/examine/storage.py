@@ -146,7 +146,6 @@ def storage_for(root: str, prefix: str = "", known: SettledRuns = NONE_KNOWN) ->
 
     Raises:
         UsageError: no driver is installed for the URL.
-
     """
     return StoredTree(ObjectStorage(root), root, prefix, known) if is_url(root) else LocalStorage()
 

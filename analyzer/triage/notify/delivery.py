@@ -37,7 +37,6 @@ def channels(urls: Sequence[str], commands: Sequence[str]) -> list[Channel]:
 
     Raises:
         UsageError: a URL is not supported.
-
     """
     every = frozenset({"new", "recurring", "first_failure"})
     return [

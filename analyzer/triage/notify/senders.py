@@ -31,7 +31,6 @@ def sender(channel: str) -> Send:
 
     Raises:
         UsageError: the URL is none of the supported ones, or names an unset environment variable.
-
     """
     url = os.path.expandvars(channel)
     parts = urlsplit(url.removeprefix("slack+"))

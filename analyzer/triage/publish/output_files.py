@@ -68,7 +68,6 @@ class StoredOutputs:
 
         Raises:
             UsageError: the store refuses it.
-
         """
         kind = f"{_CONTENT_TYPES.get(Path(name).suffix, 'text/plain')}; charset=utf-8"
         option: dict[str, str] = {_TYPE_OPTIONS[self.storage.protocol]: kind}
@@ -100,7 +99,6 @@ def outputs_at(folder: str | Path) -> Outputs:
 
     Raises:
         UsageError: no driver is installed for the URL.
-
     """
     return StoredOutputs(str(folder)) if is_url(str(folder)) else LocalOutputs(Path(folder))
 

@@ -66,7 +66,6 @@ def fixed() -> list[dict[str, Any]]:
 
     Raises:
         OSError: nvidia-smi is missing, fails (the message is its output) or takes over 20 s.
-
     """
     try:
         done = subprocess.run(_command(FIXED), capture_output=True, timeout=20, check=False)  # noqa: S603

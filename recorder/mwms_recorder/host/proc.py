@@ -49,7 +49,6 @@ def stat(pid: int) -> ProcessStat:
 
     Raises:
         ProcessLookupError: there is no such process.
-
     """
     fields = text_of(f"/proc/{pid}/stat").rpartition(")")[2].split()
     if not fields:

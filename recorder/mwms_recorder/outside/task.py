@@ -75,7 +75,6 @@ def make_directory(out: str, task: str) -> str:
 
     Raises:
         OSError: the directory cannot be created.
-
     """
     os.makedirs(out, exist_ok=True)
     for number in range(1, 10_000):
@@ -109,7 +108,6 @@ def make_pages() -> str:
 
     Raises:
         OSError: the directory cannot be created.
-
     """
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else os.environ.get("TMPDIR", "/tmp")  # noqa: S108
     path = os.path.join(memory, f"mwms-recorder-{os.getpid()}-{time.time_ns()}")

@@ -13,8 +13,4 @@ __all__ = ["seeds", "wrong"]
 
 def seeds() -> Iterable[Seed]:
     """One of each form."""
-    yield Seed(NAME, HUMAN.encode())
-    yield Seed(NAME, TYPED.encode())
-    yield Seed(NAME, POSIX.encode())
-    yield Seed(NAME, INODES.encode())
-    yield Seed(NAME, WRAPPED.encode())
+    return [Seed(NAME, text.encode()) for text in (HUMAN, TYPED, POSIX, INODES, WRAPPED)]

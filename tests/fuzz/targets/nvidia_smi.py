@@ -13,9 +13,4 @@ __all__ = ["seeds", "wrong"]
 
 def seeds() -> Iterable[Seed]:
     """One of each form."""
-    yield Seed(NAME, TABLE.encode())
-    yield Seed(NAME, OLD_TABLE.encode())
-    yield Seed(NAME, QUERY.encode())
-    yield Seed(NAME, WITHOUT_UNITS.encode())
-    yield Seed(NAME, DMON.encode())
-    yield Seed(NAME, DETAILS.encode())
+    return [Seed(NAME, text.encode()) for text in (TABLE, OLD_TABLE, QUERY, WITHOUT_UNITS, DMON, DETAILS)]

@@ -13,8 +13,4 @@ __all__ = ["seeds", "wrong"]
 
 def seeds() -> Iterable[Seed]:
     """One of each form."""
-    yield Seed(NAME, FREEZE.encode())
-    yield Seed(NAME, LIST.encode())
-    yield Seed(NAME, CONDA.encode())
-    yield Seed(NAME, EXPORTED.encode())
-    yield Seed(NAME, ENVIRONMENT.encode())
+    return [Seed(NAME, text.encode()) for text in (FREEZE, LIST, CONDA, EXPORTED, ENVIRONMENT)]

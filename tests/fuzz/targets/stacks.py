@@ -13,8 +13,4 @@ __all__ = ["seeds", "wrong"]
 
 def seeds() -> Iterable[Seed]:
     """One of each form."""
-    yield Seed(NAME, HELD.encode())
-    yield Seed(NAME, WAITS.encode())
-    yield Seed(NAME, NATIVE.encode())
-    yield Seed(NAME, OLD.encode())
-    yield Seed(NAME, FEED.encode())
+    return [Seed(NAME, text.encode()) for text in (HELD, WAITS, NATIVE, OLD, FEED)]

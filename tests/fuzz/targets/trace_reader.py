@@ -30,7 +30,6 @@ def fields(data: bytes, known: dict[int, int]) -> Iterator[Field]:
 
     Raises:
         ValueError: the bytes are no such message.
-
     """
     at = 0
     while at < len(data):
@@ -52,7 +51,6 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
 
     Raises:
         ValueError: it has no end.
-
     """
     for index in range(10):
         if at + index < len(data) and data[at + index] < 0x80:
@@ -66,7 +64,6 @@ def lines(data: bytes) -> int:
 
     Raises:
         ValueError: the bytes are no trace.
-
     """
     planes = [part for number, part in fields(data, SPACE_FIELDS) if number == PLANE]
     return sum(number == LINE for plane in planes for number, _ in fields(plane, PLANE_FIELDS))

@@ -85,7 +85,6 @@ def logs_in(path: Path, opening: bytes) -> Logs:
     Raises:
         OSError: the file cannot be read.
         NoLogsError: the document holds no log.
-
     """
     opening = opening.removeprefix(BOM_UTF8)
     module = next((name for name, regex in _OPENINGS.items() if regex.match(opening)), None)
@@ -108,7 +107,6 @@ def parsed_json(text: str) -> Any:  # noqa: ANN401 - JSON
 
     Raises:
         BrokenError: it breaks off or is damaged.
-
     """
     try:
         return None if is_too_dense(text.encode()) else json.loads(text)

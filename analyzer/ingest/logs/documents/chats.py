@@ -17,7 +17,6 @@ def read(text: str) -> Sequence[TextLine]:
 
     Raises:
         BrokenError: the text breaks off.
-
     """
     whole = parsed_json(text)
     messages = whole.get("messages") if isinstance(whole, dict) else whole

@@ -20,7 +20,6 @@ def read(text: str) -> Sequence[TextLine]:
 
     Raises:
         BrokenError: the text breaks off.
-
     """
     return lines_of(parsed_json(text))
 

@@ -15,7 +15,6 @@ _MAX_CHARS = 4 << 20
 _MAX_EVENTS = 200_000
 """Limit on lines, names and brackets, each of which takes a kilobyte while it is parsed."""
 
-
 _HIDDEN = {code: 0xE000 + code for code in (*range(9), 11, 12, *range(14, 32), 127)}
 """Control characters, as of colours and redrawn lines, which YAML refuses → characters that it takes."""
 _SHOWN = {hidden: code for code, hidden in _HIDDEN.items()}

@@ -22,7 +22,6 @@ def read(text: str) -> Sequence[TextLine]:
     Raises:
         BrokenError: the text breaks off.
         NoLogsError: no cell printed anything.
-
     """
     whole = parsed_json(text)
     cells = whole.get("cells") if isinstance(whole, dict) else None

@@ -32,7 +32,6 @@ def read(text: str) -> Sequence[TextLine]:
 
     Raises:
         NoLogsError: there is no such element.
-
     """
     is_page = _PAGE.search(text, 0, _OPENING_CHARS) is not None
     text = _with_escaped_blocks(text)

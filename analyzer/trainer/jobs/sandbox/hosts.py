@@ -19,7 +19,6 @@ PORT = 2222
 SPACE = "mwms"
 """Prefix of the namespaces' names; the trainer's process ID follows."""
 
-
 NAMES = Path("/etc/netns")
 """Directory whose `SPACE/hosts` replaces `/etc/hosts` for the commands of a namespace."""
 RENAME = 'hostname "$0" && exec "$@"'

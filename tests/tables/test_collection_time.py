@@ -1,11 +1,11 @@
-"""Whether logs state the time zone of their times."""
+"""When the files of a job were collected: whether the logs state the time zone of their times."""
 
 from __future__ import annotations
 
 import polars as pl
 import pytest
 
-from analyzer.tables.stated_zones import all_state_zones
+from analyzer.tables.collection_time import all_state_zones
 
 BARE = "2026-11-24 02:00:02.169785: I tensorflow/core/a.cc:1] Started"
 STAMPED = "2026-11-24T02:00:03.500000001Z INFO:tensorflow:Check health not enabled."
