@@ -61,7 +61,7 @@ _ORIGIN_LABELS = (
 
 _HOST_KEYS = ("_HOSTNAME", "hostname", "host", "HOST")
 """Fields of journald, Filebeat, GELF and syslog-ng that name the host of an entry."""
-_STREAM_KEYS = ("logStreamName", "logStream", "podName", "pod_name", "container_name")
+_STREAM_KEYS = ("logStreamName", "logStream", "@logStream", "podName", "pod_name", "container_name")
 """Fields of CloudWatch, stern and docker's drivers of logs that name who wrote an entry."""
 
 

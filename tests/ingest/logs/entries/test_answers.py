@@ -1,0 +1,76 @@
+"""The list of entries is found wherever in an answer it stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from analyzer.model.run import Tables
+
+TablesOf = Callable[[Mapping[str, str]], Tables]
+BANNER = "2026-11-21 01:40:3{n}.500000: I tensorflow/core/util/port.cc:153] oneDNN is on."
+LINES = [(f"worker-{n % 2}", f"17952252{37 + n}500000000", BANNER.format(n=n)) for n in range(6)]
+LINES += [("worker-1", "1795225249500000000", "step 7 loss 0.5")]
+
+
+def pairs(**fields: str) -> list[dict[str, object]]:
+    """Return fields as OpenTelemetry writes them: a list of names and typed values."""
+    return [{"key": name, "value": {"stringValue": value}} for name, value in fields.items()]
+
+
+def record(time: str, text: str) -> dict[str, Any]:
+    """Return a record of OpenTelemetry."""
+    return {"timeUnixNano": time, "body": {"stringValue": text}, "attributes": pairs(iostream="stderr")}
+
+
+def batch(lines: list[tuple[str, str, str]]) -> dict[str, Any]:
+    """Return a batch of OpenTelemetry: the records of each pod below what is said of it."""
+    pods = sorted({pod for pod, _, _ in lines})
+    records = {pod: [record(time, text) for each, time, text in lines if each == pod] for pod in pods}
+    return {
+        "resourceLogs": [
+            {"resource": {"attributes": pairs(pod=pod)}, "scopeLogs": [{"logRecords": records[pod]}]}
+            for pod in pods
+        ]
+    }
+
+
+FORMS = {
+    "a batch": json.dumps(batch(LINES)),
+    "a batch a line": "".join(json.dumps(batch(part)) + "\n" for part in (LINES[:4], LINES[4:])),
+    "beside other fields": json.dumps(
+        {"id": 8, "state": "failed",
+         "output": [{"absolute_time": time, "node": pod, "log": text} for pod, time, text in LINES]}
+    ),
+    "in an object in an object": json.dumps(
+        {"answer": {"took": 3, "rows": [{"ts": time, "pod": pod, "value": text} for pod, time, text in LINES]}}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
+def test_entries_are_found_at_any_depth(text: str, tables_of: TablesOf) -> None:
+    """The objects around a list tell who wrote its entries."""
+    tables = tables_of({"answer.json": text})
+    steps = tables["scalars"].filter(tag="step")
+    assert steps.select("worker", "step").rows() == [("worker:1", 7)]
+    assert {*tables["records"]["worker"]} == {"worker:0", "worker:1"}
+
+
+def test_an_entry_that_has_a_list_of_messages_is_an_entry(tables_of: TablesOf) -> None:
+    """Sentry's breadcrumbs say what came before; each is of another time, and of none of the lines."""
+    crumbs = [{"message": f"step {n} loss 0.5", "timestamp": "2026-11-21T01:40:30Z"} for n in (1, 2, 3)]
+    told = ({"message": f"step {n} loss 0.5", "breadcrumbs": crumbs} for n in (8, 9))
+    tables = tables_of({"worker-1.json": "".join(json.dumps(each) + "\n" for each in told)})
+    assert tables["scalars"].filter(tag="step")["step"].to_list() == [8, 9]
+
+
+def test_one_value_without_entries_is_no_export(tables_of: TablesOf) -> None:
+    """A report may hold the whole output of a command, and no list of its lines."""
+    text = "".join(f"{line}\n" for _, _, line in LINES)
+    value = {"tasks": [{"name": "train", "log": text}]}
+    tables = tables_of({"worker-1.json": json.dumps(value, indent=1)})
+    assert not tables["damage"].filter(source="worker-1.json").height
