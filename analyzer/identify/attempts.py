@@ -1,11 +1,8 @@
 """Assigns sources and log lines to attempts of their worker, numbered from 1.
 
 Some schedulers count attempts from 0, and a log can hold several attempts if a restarted worker appends to
-it.
-
-A file that is named as one attempt may hold several; the numbers of later files then move up. Logs whose
-names number no attempt, such as the kubelet's `0.log` and `1.log`, are of several if each has a start, and
-one ends before the other begins.
+it. A file that is named as one attempt may hold several; the numbers of later files then move up. Logs such
+as the kubelet's `0.log` and `1.log` are of several if each has a start and one ends before the other begins.
 
 A process starts one gRPC server, so the second `Started server` marks the second attempt; it begins at the
 preceding TensorFlow start-up banner, or where Slurm reports a requeue. The worker's other logs, e.g. stdout,
@@ -125,13 +122,9 @@ def _named_attempts(sources: Sequence[NamedSource], stated: Statements) -> dict[
 
 def _in_sequence(sources: Sequence[NamedSource], named: Mapping[str, int], tables: Tables) -> dict[str, int]:
     """Return log → attempt for the logs of workers whose names number none, though one follows another."""
-    facts = tables["facts"].filter(pl.col("key") == "server_address", pl.col("time").is_not_null())
-    starting = {*facts["source"]}
-    spans = {
-        name: (first, last)
-        for name, first, last in tables["sources"].select("source", "first_time", "last_time").iter_rows()
-        if first is not None and last is not None
-    }
+    starting = {*tables["facts"].filter(pl.col("time").is_not_null(), key="server_address")["source"]}
+    dated = tables["sources"].drop_nulls(["first_time", "last_time"])
+    spans = {name: (first, last) for name, first, last in dated["source", "first_time", "last_time"].rows()}
     found: dict[str, int] = {}
     for logs in _logs_of(sources).values():
         if not any(log.numbered or is_previous(log.name) or named[log.name] != 1 for log in logs):
@@ -147,18 +140,15 @@ def _numbered_by_time(
     A log without a start is of the attempt whose log has its name but for the suffix, else of the last.
     """
     parts = grouped((log_of(log), log) for log in logs)
-    whole = {
-        log: (min(spans[each][0] for each in own), max(spans[each][1] for each in own))
-        for log, own in parts.items()
-        if not starting.isdisjoint(own) and spans.keys() >= {*own}
-    }
-    order = sorted(whole, key=whole.__getitem__)
-    if len(order) < 2 or any(whole[one][1] >= whole[other][0] for one, other in pairwise(order)):
+    begun = [log for log, own in parts.items() if not starting.isdisjoint(own) and spans.keys() >= {*own}]
+    first, last = ({log: end(spans[each][at] for each in parts[log]) for log in begun}
+                   for at, end in enumerate((min, max)))  # fmt: skip
+    begun.sort(key=first.__getitem__)
+    if len(begun) < 2 or any(last[log] >= first[after] for log, after in pairwise(begun)):
         return
-    attempt = {PurePosixPath(log).with_suffix(""): number for number, log in enumerate(order, 1)}
+    attempt = {PurePosixPath(log).with_suffix(""): number for number, log in enumerate(begun, 1)}
     for log, own in parts.items():
-        for each in own:
-            yield each, attempt.get(PurePosixPath(log).with_suffix(""), len(order))
+        yield from ((each, attempt.get(PurePosixPath(log).with_suffix(""), len(begun))) for each in own)
 
 
 def _logs_of(sources: Sequence[NamedSource]) -> Mapping[str, Sequence[NamedSource]]:

@@ -7,6 +7,7 @@ import polars as pl
 
 from analyzer.identify.statements import NamedSource
 from analyzer.model.task_names import log_of, role_in, split_task
+from analyzer.tables.grouping import grouped
 
 _NAMED = "exit_code:"
 """Start of the key of an exit code whose name may be that of a log."""
@@ -42,13 +43,8 @@ def with_named_exit_codes(facts: pl.DataFrame, sources: Sequence[NamedSource]) -
 
 def _only_ones(keys: Iterable[str], tasks: Iterable[str]) -> dict[str, str]:
     """Return key → task where the name states a role that no other name states, and one task alone has."""
-    stated: dict[str, list[str]] = {}
-    for key in keys:
-        if role := role_in(key.removeprefix(_NAMED)):
-            stated.setdefault(role, []).append(key)
-    having: dict[str, list[str]] = {}
-    for task in tasks:
-        having.setdefault(split_task(task)[0], []).append(task)
+    stated = grouped((role, key) for key in keys if (role := role_in(key.removeprefix(_NAMED))))
+    having = grouped((split_task(task)[0], task) for task in tasks)
     return {
         found[0]: having[role][0]
         for role, found in stated.items()

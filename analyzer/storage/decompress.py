@@ -8,8 +8,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from analyzer.model.budget import Budget, OverBudgetError
 
@@ -35,6 +36,14 @@ _SUFFIXES = {".gz", ".bz2", ".xz", ".zst"}
 
 _Decompressor = Any
 """A decompressor of zlib, bz2, lzma or zstandard; they have no type in common."""
+
+
+class _Readable(Protocol):
+    """What bytes can be read from, like a file."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next `size` bytes, fewer at the end."""
+        ...
 
 
 class Chunks:
@@ -102,13 +111,37 @@ def _chunk_size(file: BinaryIO, read: int, size: int) -> int:
     return CHUNK_BYTES - len(last) + (last.rfind(b"\n") + 1 or len(last))
 
 
-def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
+def decompress_members(file: _Readable) -> Iterator[bytes]:
     """Yield the contents of all members of a compressed file, one after the other.
+
+    Contents that are compressed themselves, as a web server leaves them, are decompressed too.
 
     Raises:
         OSError: the file is cut short or broken; everything before the damage has been yielded.
 
     """
+    contents = _members(file)
+    first = next(contents, b"")
+    whole = chain([first] if first else [], contents)
+    yield from _members(_Pieces(whole)) if is_compressed(first) else whole
+
+
+class _Pieces:
+    """Reads chunks like a file."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks, self._held = chunks, b""
+
+    def read(self, size: int) -> bytes:
+        """Return the next `size` bytes, fewer at the end."""
+        while len(self._held) < size and (chunk := next(self._chunks, b"")):
+            self._held += chunk
+        taken, self._held = self._held[:size], self._held[size:]
+        return taken
+
+
+def _members(file: _Readable) -> Iterator[bytes]:
+    """Yield the contents of all members of a compressed file."""
     magic = _magic(packed := file.read(COMPRESSED_STEP))
     if magic is None:
         raise OSError("is not compressed")
@@ -142,7 +175,7 @@ def _expand(member: _Decompressor, packed: bytes) -> Iterator[bytes]:
             return
 
 
-def _next_member(rest: bytes, file: IO[bytes]) -> bytes:
+def _next_member(rest: bytes, file: _Readable) -> bytes:
     """Return the first bytes of the next member, after any padding of zeros (tapes, xz); empty at the end."""
     while not (rest := rest.lstrip(b"\0")):
         if not (rest := file.read(COMPRESSED_STEP)):
