@@ -11,7 +11,6 @@ from pprint import pformat
 import pytest
 
 from analyzer.ingest.logs.documents import logs_in
-from analyzer.ingest.logs.exports import entries_of
 from analyzer.model.run import Tables
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
@@ -71,39 +70,6 @@ def test_each_writer_has_its_lines(files: Mapping[str, str], tables_of: TablesOf
     assert steps == [("worker:0", 1), ("worker:1", 2)]
     texts = tables["records"].filter(origin="port.cc", worker="worker:1")["text"].to_list()
     assert [text.split() for text in texts] == [line.split() for line in LOGS["worker-1"][:-1]]
-
-
-def wrapped(lines: list[str], width: int) -> str:
-    """A text as a terminal of this width shows it."""
-    return "".join(
-        line[at : at + width] + "\n" for line in lines for at in range(0, max(len(line), 1), width)
-    )
-
-
-def test_a_line_that_a_terminal_broke_is_one_line(tmp_path: Path) -> None:
-    """It has the number of its first part."""
-    path = tmp_path / "worker-0.txt"
-    path.write_text(wrapped(LOGS["worker-0"], 80))
-    export = entries_of(path)
-    assert [line for line in export.lines or () if line] == LOGS["worker-0"]
-    assert [*export.numbers][:3] == [1, 3, 5]
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [line[:80] for line in LOGS["worker-0"]],
-        [LOGS["worker-0"][0]] * 9,
-        ["0" * 80, "1" * 80] * 9,
-        LOGS["worker-0"],
-    ],
-    ids=["cut at the edge", "the same line again", "no line of TensorFlow", "not broken"],
-)
-def test_other_lines_of_equal_length_are_not_joined(lines: list[str], tmp_path: Path) -> None:
-    """Only where lines of TensorFlow go on below, a terminal broke them."""
-    path = tmp_path / "worker-0.txt"
-    path.write_text("\n".join(lines) + "\n")
-    assert entries_of(path).lines is None
 
 
 def test_a_patch_of_programs_is_no_log(tmp_path: Path) -> None:
