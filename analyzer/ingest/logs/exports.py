@@ -17,8 +17,8 @@ from analyzer.ingest.logs.collectors import structured
 from analyzer.ingest.logs.collectors.structured import is_log_entry, unwrapped
 from analyzer.ingest.logs.collectors.timestamps import entry_time
 from analyzer.ingest.logs.documents import NoLogsError, logs_in
+from analyzer.ingest.logs.entries import blocks
 from analyzer.ingest.logs.entries.answers import entries_in, entries_of_batches
-from analyzer.ingest.logs.entries.blocks import OF_COLLECTOR, SPLUNK, records_of_collector, results_of_splunk
 from analyzer.ingest.logs.entries.columns import columns_of
 from analyzer.ingest.logs.entries.csv_rows import SEPARATORS, rows_of_csv
 from analyzer.ingest.logs.entries.journal import FIRST_FIELD, VERBOSE, journal_entries, verbose_entries
@@ -53,7 +53,11 @@ _ENDED_BY_NUL = lazy_regex(rb"\s*\{[^\0\n]{1,3900}\}\0")
 """Start of JSON objects with a NUL behind each, as GELF has them on TCP."""
 _MAX_ENDED_BY_NUL = 500_000
 """Objects with a NUL behind each that are told apart; such a file has no lines."""
-_BLOCKS = ((SPLUNK, results_of_splunk), (OF_COLLECTOR, records_of_collector))
+_BLOCKS = (
+    (blocks.SPLUNK, blocks.results_of_splunk),
+    (blocks.OF_COLLECTOR, blocks.records_of_collector),
+    (blocks.OF_SQL, blocks.rows_of_sql),
+)
 """Regex for the first bytes of entries of several lines each, and the function that reads them."""
 _OF_RUBY = re.compile(r'(?m)^(\s*"[^"\n]{1,200}") => (\d{4}-\d\d-\d\dT[\d:.]+Z?)?')
 """Regex for a field as Logstash's `rubydebug` prints it; times have no quotation marks."""

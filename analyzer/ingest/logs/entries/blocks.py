@@ -1,10 +1,11 @@
-"""Entries of several lines each: Splunk's results in XML, and what OpenTelemetry's collector prints."""
+"""Entries of several lines each: results of Splunk in XML, records of OpenTelemetry's collector, rows of SQL."""
 
 import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
+from analyzer.ingest.logs.collectors.captured_fields import plain_entries
 from analyzer.model.lazy_regex import lazy_regex
 
 Entry = dict[str, Any]
@@ -22,6 +23,12 @@ OF_COLLECTOR = lazy_regex(rb"(?:[^\n]*\n){0,40}?LogRecord #\d+\r?\n(?:[^\n]*\n){
 _RECORD = re.compile(r"LogRecord #\d+$")
 _LABELLED = re.compile(r"(?P<name>[A-Z][A-Za-z ]{1,30}): ?(?P<value>.*)$")
 _ATTRIBUTE = re.compile(r" +-> (?P<name>[\w.-]+): (?:Str|Int|Empty)\((?P<value>.*)\)$")
+
+_ROW = r"(?:-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,})\s*"
+OF_SQL = lazy_regex(rf"\s*(?:Expanded display is on\.\s+)?{_ROW}\n".encode())
+"""Start of rows that psql (`\\x`) and mysql (`\\G`) print with a line for each column."""
+_BEGINS_ROW = re.compile(_ROW)
+_COLUMN = re.compile(r" *(?P<name>[\w.@ -]{1,60}?) *(?:\||:) ?(?P<value>.*)$")
 
 
 def results_of_splunk(text: str) -> Iterator[tuple[int, Entry]]:
@@ -78,3 +85,25 @@ def _told(begun: int, record: dict[str, str] | None, resource: dict[str, str]) -
         name.removeprefix("k8s.").replace(".", "_"): value for name, value in {**resource, **record}.items()
     }
     yield begun, {"message": body[4:-1], "timestamp": time, "labels": labels}
+
+
+def rows_of_sql(text: str) -> Iterator[tuple[int, Entry]]:
+    """Yield the line, from 1, and the columns of each row; lines below a column's first one belong to it."""
+    numbers, rows = list[int](), list[Entry]()
+    last = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if _BEGINS_ROW.fullmatch(line):
+            numbers.append(number)
+            rows.append({})
+            last = ""
+        elif rows and (column := _COLUMN.match(line)) and _is_next(column["name"], rows):
+            last = column["name"]
+            rows[-1][last] = column["value"]
+        elif last and not line.startswith("("):
+            rows[-1][last] += f"\n{line}"
+    yield from zip(numbers, map(dict, plain_entries(rows)), strict=True)
+
+
+def _is_next(name: str, rows: list[Entry]) -> bool:
+    """Return True if a name is that of a column which the last row still lacks; the first row shows all."""
+    return name not in rows[-1] and (len(rows) == 1 or name in rows[0])

@@ -74,3 +74,25 @@ def test_one_value_without_entries_is_no_export(tables_of: TablesOf) -> None:
     value = {"tasks": [{"name": "train", "log": text}]}
     tables = tables_of({"worker-1.json": json.dumps(value, indent=1)})
     assert not tables["damage"].filter(source="worker-1.json").height
+
+
+def psql(number: int, pod: str, time: str, text: str) -> str:
+    """Return a row as psql prints it in its expanded display."""
+    return f"-[ RECORD {number} ]-----\nts      | {time}\npod     | {pod}\nmessage | {text}\n"
+
+
+def mysql(number: int, pod: str, time: str, text: str) -> str:
+    """Return a row as mysql prints it vertically."""
+    return f"*************************** {number}. row ***************************\n     ts: {time}\n    pod: {pod}\nmessage: {text}\n"
+
+
+@pytest.mark.parametrize("row", [psql, mysql])
+def test_a_row_may_have_a_line_for_each_column(
+    row: Callable[[int, str, str, str], str], tables_of: TablesOf
+) -> None:
+    """Below a text of several lines, one may look like a column; it is none that the first row has."""
+    rows = [row(number, *line) for number, line in enumerate(LINES, 1)]
+    rows[-1] += "WARNING: step 8 loss 0.4\n"
+    tables = tables_of({"query.txt": "".join(rows) + "(7 rows)\n"})
+    steps = tables["scalars"].filter(tag="step")
+    assert steps.select("worker", "step").rows() == [("worker:1", 7), ("worker:1", 8)]
