@@ -5,6 +5,7 @@ before the damage; contents beyond a size limit are cut.
 """
 
 import os
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -196,7 +197,7 @@ def is_compressed(head: bytes) -> bool:
 
 
 def opening_of(path: Path, size: int) -> bytes:
-    """Return the first bytes of a file, up to `size`, of the contents if it is compressed.
+    """Return the first bytes of a file, up to `size`, of the contents if it is compressed; UTF-16 as UTF-8.
 
     Raises:
         OSError: it cannot be read, or not one byte of it can be decompressed.
@@ -205,7 +206,7 @@ def opening_of(path: Path, size: int) -> bytes:
     with path.open("rb") as file:
         first = file.read(size)
         if not is_compressed(first):
-            return first
+            return narrowed(first)
         file.seek(0)
         held = b""
         try:
@@ -216,7 +217,13 @@ def opening_of(path: Path, size: int) -> bytes:
         except OSError:
             if not held:
                 raise
-        return held[:size]
+        return narrowed(held[:size])
+
+
+def narrowed(data: bytes) -> bytes:
+    """Return UTF-16 with a byte order mark, as of Windows PowerShell, in UTF-8; other bytes as they are."""
+    is_wide = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+    return data.decode("utf-16", "replace").encode("utf-8", "replace") if is_wide else data
 
 
 def read_whole(path: Path, budget: Budget) -> tuple[bytes, str]:

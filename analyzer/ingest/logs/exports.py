@@ -30,7 +30,7 @@ from analyzer.ingest.scan.fork_pool import ScanLog
 from analyzer.model.budget import Budget
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.run import Source
-from analyzer.storage.decompress import is_compressed, opening_of, read_whole
+from analyzer.storage.decompress import is_compressed, narrowed, opening_of, read_whole
 
 MAX_BYTES = 32 << 20
 """Size limit for what must be held in memory: a JSON array, or entries to be reversed."""
@@ -56,7 +56,7 @@ _MAX_ENDED_BY_NUL = 500_000
 _BLOCKS = (
     (blocks.SPLUNK, blocks.results_of_splunk),
     (blocks.OF_COLLECTOR, blocks.records_of_collector),
-    (blocks.OF_SQL, blocks.rows_of_sql),
+    (blocks.OF_COLUMNS, blocks.rows_of_columns),
 )
 """Regex for the first bytes of entries of several lines each, and the function that reads them."""
 _OF_RUBY = re.compile(r'(?m)^(\s*"[^"\n]{1,200}") => (\d{4}-\d\d-\d\dT[\d:.]+Z?)?')
@@ -66,7 +66,7 @@ _BROKEN_OVER_LINES = lazy_regex(rb'\x1e\s*\{|\s*\{\s*\n\s*"[^\n]*\n')
 _TIMED = lazy_regex(rb'"(?:@?timestamp|_?time|ts|date|datetime|asctime|created)"\s*:')
 """The time of an entry; a list of whole logs has none."""
 _MAY_BE_EXPORT = lazy_regex(
-    rb"[\s\x1e]*[\[{<]|__CURSOR=|(?:---[ \t]*\r?\n)?\w[\w./@-]*:|[A-Z][a-z]{2} \d{4}-"
+    rb"[\s\x1e]*[\[{<]|__CURSOR=|(?:---[ \t]*\r?\n)?\s*\w[\w./@-]* *:|[A-Z][a-z]{2} \d{4}-"
 )
 """Start of any format but CSV; another compressed file is not decompressed to see what it is."""
 Entry = dict[str, Any]
@@ -114,8 +114,8 @@ def entries_of(path: Path) -> Export:
     """
     with path.open("rb", buffering=0) as file:
         opening = file.read(_OPENING_BYTES)
-    if is_compressed(opening):
-        return _of_compressed(path)
+    if is_compressed(opening) or narrowed(opening) is not opening:
+        return _of_copy(path)
     if found := _of_entries(path, opening):
         return found
     if opening.lstrip()[:1] in {b"[", b"{"}:
@@ -171,11 +171,12 @@ def _of_entries(path: Path, opening: bytes) -> Export | None:
         entries = path.read_text("utf-8", "replace").split("\0", _MAX_ENDED_BY_NUL)
         return Export([text for text in entries if text.strip()])
     reader = next((read for regex, read in _BLOCKS if regex.match(opening)), None) if is_small else None
-    return _of_numbered(reader(path.read_text("utf-8", "replace"))) if reader else None
+    told = [*reader(path.read_text("utf-8", "replace"))] if reader else []
+    return _of_numbered(told) if told else None
 
 
-def _of_compressed(path: Path) -> Export:
-    """Return the entries of a compressed file; none if it is large, damaged, or not like an export."""
+def _of_copy(path: Path) -> Export:
+    """Return the entries of a file that is compressed or UTF-16; none if it is damaged, or like no export."""
     from analyzer.storage.scratch import ScratchDirectory
 
     opening = opening_of(path, _OPENING_BYTES)
@@ -186,7 +187,7 @@ def _of_compressed(path: Path) -> Export:
         return Export()
     with ScratchDirectory() as folder:
         copy = Path(folder, "export")
-        copy.write_bytes(data)
+        copy.write_bytes(narrowed(data))
         return entries_of(copy)
 
 

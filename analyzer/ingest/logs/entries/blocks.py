@@ -1,11 +1,11 @@
-"""Entries of several lines each: results of Splunk in XML, records of OpenTelemetry's collector, rows of SQL."""
+"""Entries of several lines each: Splunk's results in XML, OpenTelemetry's records, a line for each column."""
 
 import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
-from analyzer.ingest.logs.collectors.captured_fields import plain_entries
+from analyzer.ingest.logs.collectors.captured_fields import fields_of, plain_entries
 from analyzer.model.lazy_regex import lazy_regex
 
 Entry = dict[str, Any]
@@ -24,10 +24,13 @@ _RECORD = re.compile(r"LogRecord #\d+$")
 _LABELLED = re.compile(r"(?P<name>[A-Z][A-Za-z ]{1,30}): ?(?P<value>.*)$")
 _ATTRIBUTE = re.compile(r" +-> (?P<name>[\w.-]+): (?:Str|Int|Empty)\((?P<value>.*)\)$")
 
-_ROW = r"(?:-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,})\s*"
-OF_SQL = lazy_regex(rf"\s*(?:Expanded display is on\.\s+)?{_ROW}\n".encode())
-"""Start of rows that psql (`\\x`) and mysql (`\\G`) print with a line for each column."""
-_BEGINS_ROW = re.compile(_ROW)
+_ROW = r"(?:-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,})"
+OF_COLUMNS = lazy_regex(
+    rf"\s*(?:Expanded display is on\.\s+)?{_ROW}\r?\n"
+    r"|(?:\s*\n)?(?:[\w.@]+ +: [^\n]*\n|\w+: [^\n]*\n){2,20}\s*\n(?:[\w.@]+ +: |\w+: )".encode()
+)
+"""Start of rows with a line for each column, as psql, mysql and PowerShell's `Format-List` print them."""
+_BETWEEN_ROWS = re.compile(rf"(?:{_ROW})?\s*")
 _COLUMN = re.compile(r" *(?P<name>[\w.@ -]{1,60}?) *(?:\||:) ?(?P<value>.*)$")
 
 
@@ -87,23 +90,24 @@ def _told(begun: int, record: dict[str, str] | None, resource: dict[str, str]) -
     yield begun, {"message": body[4:-1], "timestamp": time, "labels": labels}
 
 
-def rows_of_sql(text: str) -> Iterator[tuple[int, Entry]]:
-    """Yield the line, from 1, and the columns of each row; lines below a column's first one belong to it."""
+def rows_of_columns(text: str) -> Iterator[tuple[int, Entry]]:
+    """Yield the line, from 1, and the columns of each row; nothing if no column holds lines of TensorFlow.
+
+    Lines below the first one of a column belong to it.
+    """
     numbers, rows = list[int](), list[Entry]()
-    last = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        if _BEGINS_ROW.fullmatch(line):
+    is_between, last = True, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        column = _COLUMN.match(line)
+        name = column["name"] if column else ""
+        if column and is_between and (not rows or name == next(iter(rows[0]))):
             numbers.append(number)
             rows.append({})
-            last = ""
-        elif rows and (column := _COLUMN.match(line)) and _is_next(column["name"], rows):
-            last = column["name"]
+        if column and rows and name not in rows[-1] and (len(rows) == 1 or name in rows[0]):
+            last = name
             rows[-1][last] = column["value"]
-        elif last and not line.startswith("("):
+        elif last and not _BETWEEN_ROWS.fullmatch(line):
             rows[-1][last] += f"\n{line}"
-    yield from zip(numbers, map(dict, plain_entries(rows)), strict=True)
-
-
-def _is_next(name: str, rows: list[Entry]) -> bool:
-    """Return True if a name is that of a column which the last row still lacks; the first row shows all."""
-    return name not in rows[-1] and (len(rows) == 1 or name in rows[0])
+        is_between = _BETWEEN_ROWS.fullmatch(line) is not None
+    if fields_of(rows):
+        yield from zip(numbers, map(dict, plain_entries(rows)), strict=True)

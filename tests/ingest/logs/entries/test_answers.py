@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from analyzer.discover import discover
 from analyzer.model.run import Tables
+from analyzer.pipeline import load_tables
+from tests.rules import our_rules
+
+pytestmark = pytest.mark.runs
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
 BANNER = "2026-11-21 01:40:3{n}.500000: I tensorflow/core/util/port.cc:153] oneDNN is on."
@@ -86,7 +92,12 @@ def mysql(number: int, pod: str, time: str, text: str) -> str:
     return f"*************************** {number}. row ***************************\n     ts: {time}\n    pod: {pod}\nmessage: {text}\n"
 
 
-@pytest.mark.parametrize("row", [psql, mysql])
+def format_list(_: int, pod: str, time: str, text: str) -> str:
+    """Return a row as PowerShell's `Format-List` prints it."""
+    return f"\nTimeGenerated : {time}\nPodName       : {pod}\nLogMessage    : {text}\n"
+
+
+@pytest.mark.parametrize("row", [psql, mysql, format_list])
 def test_a_row_may_have_a_line_for_each_column(
     row: Callable[[int, str, str, str], str], tables_of: TablesOf
 ) -> None:
@@ -96,3 +107,19 @@ def test_a_row_may_have_a_line_for_each_column(
     tables = tables_of({"query.txt": "".join(rows) + "(7 rows)\n"})
     steps = tables["scalars"].filter(tag="step")
     assert steps.select("worker", "step").rows() == [("worker:1", 7), ("worker:1", 8)]
+
+
+def test_a_heading_of_names_and_values_is_no_row(tables_of: TablesOf) -> None:
+    """A script may print its settings, with a blank line between them, before it logs."""
+    log = "".join(f"{text}\n" for _, _, text in LINES)
+    tables = tables_of({"worker-1.log": f"job: bert\nnodes: 2\n\nseed: 4\n{log}"})
+    assert tables["scalars"].filter(tag="step")["step"].to_list() == [7]
+    assert tables["sources"]["lines"].to_list() == [11]
+
+
+def test_powershell_writes_what_a_command_prints_in_utf_16(tmp_path: Path) -> None:
+    """A file of Windows PowerShell is an export like any other."""
+    entries = [{"textPayload": text, "timestamp": time} for _, time, text in LINES]
+    (tmp_path / "worker-1.json").write_bytes(json.dumps(entries, indent=1).encode("utf-16"))
+    tables = load_tables(discover([tmp_path]), our_rules())
+    assert tables["scalars"].filter(tag="step").select("worker", "step").rows() == [("worker:1", 7)]
