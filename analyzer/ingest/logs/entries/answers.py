@@ -67,12 +67,20 @@ def _add_lists(value: object, path: Path, around: Entry, found: dict[Path, list[
             if isinstance(row, dict):
                 found[path].append(around | row)
                 inner = {name: part for name, part in row.items() if isinstance(part, list | dict)}
-                outer = around | {name: part for name, part in row.items() if not isinstance(part, list)}
-                _add_lists(inner, path, outer, found)
+                _add_lists(inner, path, around | _without_lists(row), found)
     elif isinstance(value, dict) and len(path) < _MAX_DEPTH:
         for name, part in value.items():
             if isinstance(part, list | dict):
                 _add_lists(part, (*path, name), around, found)
+
+
+def _without_lists(row: Entry) -> Entry:
+    """Return an object without the lists in it, which are no fields of what stands in one of them."""
+    return {
+        name: _without_lists(part) if isinstance(part, dict) else part
+        for name, part in row.items()
+        if not isinstance(part, list)
+    }
 
 
 def _named(value: object, depth: int) -> object:

@@ -51,6 +51,10 @@ FORMS = {
         {"id": 8, "state": "failed",
          "output": [{"absolute_time": time, "node": pod, "log": text} for pod, time, text in LINES]}
     ),
+    "in an object of a list": json.dumps(
+        [{"server": pod, "data": {"crumbs": [{"at": time, "message": text}
+         for each, time, text in LINES if each == pod]}} for pod in ("worker-0", "worker-1")]
+    ),
     "in an object in an object": json.dumps(
         {"answer": {"took": 3, "rows": [{"ts": time, "pod": pod, "value": text} for pod, time, text in LINES]}}
     ),
