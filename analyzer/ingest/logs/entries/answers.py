@@ -65,29 +65,41 @@ def _add_lists(value: object, path: Path, around: Entry, found: dict[Path, list[
     if isinstance(value, list):
         for row in value:
             if isinstance(row, dict):
-                found[path].append(around | row)
-                inner = {name: part for name, part in row.items() if isinstance(part, list | dict)}
-                _add_lists(inner, path, around | _without_lists(row), found)
+                found[path].append(around | row if around else row)
+                if _holds_objects(row):
+                    _add_lists(row, path, around | _without_lists(row), found)
     elif isinstance(value, dict) and len(path) < _MAX_DEPTH:
         for name, part in value.items():
             if isinstance(part, list | dict):
                 _add_lists(part, (*path, name), around, found)
 
 
-def _without_lists(row: Entry) -> Entry:
+def _holds_objects(value: object, depth: int = _MAX_DEPTH) -> bool:
+    """Return True if a list with objects is somewhere in a value."""
+    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        return True
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth > 0 and any(
+        _holds_objects(part, depth - 1) for part in parts if isinstance(part, list | dict)
+    )
+
+
+def _without_lists(row: Entry, depth: int = _MAX_DEPTH) -> Entry:
     """Return an object without the lists in it, which are no fields of what stands in one of them."""
     return {
-        name: _without_lists(part) if isinstance(part, dict) else part
+        name: _without_lists(part, depth - 1) if isinstance(part, dict) else part
         for name, part in row.items()
-        if not isinstance(part, list)
+        if not isinstance(part, list) and (depth or not isinstance(part, dict))
     }
 
 
 def _named(value: object, depth: int) -> object:
     """Return the value with name → value for lists of pairs in it, as `[{"key": "pod", "value": "w-0"}]`."""
-    if isinstance(value, dict) and depth:
+    if not (depth and _holds_objects(value, depth)):
+        return value
+    if isinstance(value, dict):
         return {name: _named(part, depth - 1) for name, part in value.items()}
-    if not (isinstance(value, list) and value and depth):
+    if not isinstance(value, list):
         return value
     names = (
         key for key in _NAMES if all(isinstance(each, dict) and {*each} == {key, "value"} for each in value)
