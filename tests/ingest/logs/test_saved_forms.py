@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from pprint import pformat
 
@@ -105,3 +106,32 @@ def test_objects_may_end_with_a_nul(tables_of: TablesOf) -> None:
     tables = tables_of({"gelf.log": "".join(json.dumps(each) + "\0" for each in sent)})
     assert tables["scalars"].filter(tag="step").sort("worker")["worker"].to_list() == ["worker:0", "worker:1"]
     assert not tables["damage"].height
+
+
+def side_by_side(*columns: list[str], width: int = 80) -> str:
+    """Return texts as a terminal shows them in panes, long lines broken."""
+    shown = [
+        [line[at : at + width] for line in lines for at in range(0, len(line), width)] for lines in columns
+    ]
+    rows = zip_longest(*shown, fillvalue="")
+    return "".join("│".join(part.ljust(width) for part in row).rstrip() + "\n" for row in rows)
+
+
+def test_each_pane_of_a_terminal_is_a_log(tables_of: TablesOf) -> None:
+    """A line that the edge of the pane broke is one line."""
+    tables = tables_of({"screen.txt": side_by_side(LOGS["worker-0"], LOGS["worker-1"])})
+    steps = tables["scalars"].filter(tag="step").select("worker", "step").sort("worker").rows()
+    assert steps == [("worker:0", 1), ("worker:1", 2)]
+    texts = tables["records"].filter(origin="port.cc", worker="worker:1")["text"].to_list()
+    assert [text.split() for text in texts] == [line.split() for line in LOGS["worker-1"][:-1]]
+
+
+@pytest.mark.parametrize(
+    "beside", [["worker-1"] * 30, [f"{at:5d}" for at in range(30)]], ids=["a column of names", "of numbers"]
+)
+def test_a_column_beside_a_log_is_no_pane(beside: list[str], tmp_path: Path) -> None:
+    """As in a table, or where `bat` numbers the lines."""
+    text = side_by_side(beside, LOGS["worker-0"] * 3)
+    path = tmp_path / "table.txt"
+    path.write_text(text)
+    assert not logs_in(path, text.encode()).lines

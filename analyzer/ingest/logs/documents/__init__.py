@@ -1,4 +1,4 @@
-"""Files in which logs are texts of another format: JSON and YAML by name, chats, pages, notebooks, casts."""
+"""Files in which logs are texts of another format: JSON and YAML by name, chats, pages, notebooks, panes."""
 
 import json
 from codecs import BOM_UTF8
@@ -58,6 +58,7 @@ _OPENINGS = {
     "named_json": lazy_regex(rb'\s*(?:\{\s*"[^"\n]{1,200}"\s*:|\[\s*["{])'),
     "rich_text": lazy_regex(rb"\{\\rtf\d"),
     "patches": lazy_regex(rb"(?:(?!diff )[^\n]*\n){0,60}?(?:diff --git |--- [^\n]+\n\+\+\+ [^\n]+\n@@ )"),
+    "panes": lazy_regex(rb"(?:[^\n\xe2]*\xe2\x94\x82[^\n]*\n){4}"),
     "named_yaml": lazy_regex(
         rb"(?:---[^\n]*\n)?(?:#[^\n]*\n)*"
         rb"(?:[\w./@-]{1,200}:[ \t]*(?:[|>][-+\d]*)?[ \t]*\r?\n(?:[ \t]|-)|- )"
