@@ -37,7 +37,7 @@ def identify(read: Tables, messages: Messages) -> Tables:
     named = {source.name: source.worker for source in sources}
     tables = _renumbered(read, found.renumbered, shift, named)
     tables = {**tables, "facts": with_named_exit_codes(tables["facts"], own)}
-    when = attempts(own, stated, tables)
+    when = attempts(own, stated, {**tables, "sources": read["sources"]})
     begun = _attempt_starts(tables, own, when)
     when.named.update(event_file_attempts(own, begun))
     identity = _identity(own, when)

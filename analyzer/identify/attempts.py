@@ -1,9 +1,8 @@
 """Assigns sources and log lines to attempts of their worker, numbered from 1.
 
 Some schedulers count attempts from 0, and a log can hold several attempts if a restarted worker appends to
-it.
-
-A file that is named as one attempt may hold several; the numbers of later files then move up.
+it. A file that is named as one attempt may hold several; the numbers of later files then move up. Logs such
+as the kubelet's `0.log` and `1.log` are of several if each has a start and one ends before the other begins.
 
 A process starts one gRPC server, so the second `Started server` marks the second attempt; it begins at the
 preceding TensorFlow start-up banner, or where Slurm reports a requeue. The worker's other logs, e.g. stdout,
@@ -12,8 +11,10 @@ are split at the same times, or where their own content restarts. Each attempt w
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from math import inf
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import polars as pl
@@ -88,6 +89,7 @@ class _Log(NamedTuple):
 def attempts(sources: Sequence[NamedSource], stated: Statements, tables: Tables) -> Attempts:
     """Return the attempts of all sources, whose workers must be known; does not split event files."""
     found = Attempts(_named_attempts(sources, stated), {}, {}, {})
+    found.named.update(_in_sequence(sources, found.named, tables))
     for (worker, attempt), logs in _logs_by_attempt(sources, found.named, stated, tables).items():
         found.held.setdefault(worker, {})[attempt] = 1 + _split(logs, found)
     for source in sources:
@@ -116,6 +118,37 @@ def _named_attempts(sources: Sequence[NamedSource], stated: Statements) -> dict[
             if not log.numbered:
                 found[log.name] = max(1, before + (not is_previous(log.name)))
     return found
+
+
+def _in_sequence(sources: Sequence[NamedSource], named: Mapping[str, int], tables: Tables) -> dict[str, int]:
+    """Return log → attempt for the logs of workers whose names number none, though one follows another."""
+    starting = {*tables["facts"].filter(pl.col("time").is_not_null(), key="server_address")["source"]}
+    dated = tables["sources"].drop_nulls(["first_time", "last_time"])
+    spans = {name: (first, last) for name, first, last in dated["source", "first_time", "last_time"].rows()}
+    found: dict[str, int] = {}
+    for logs in _logs_of(sources).values():
+        if not any(log.numbered or is_previous(log.name) or named[log.name] != 1 for log in logs):
+            found |= _numbered_by_time([log.name for log in logs], starting, spans)
+    return found
+
+
+def _numbered_by_time(
+    logs: Sequence[str], starting: AbstractSet[str], spans: Mapping[str, tuple[float, float]]
+) -> Iterator[tuple[str, int]]:
+    """Yield log and attempt; nothing unless several logs have a start, and none of these overlaps another.
+
+    A log without a start is of the attempt whose log has its name but for the suffix, else of the last.
+    """
+    parts = grouped((log_of(log), log) for log in logs)
+    begun = [log for log, own in parts.items() if not starting.isdisjoint(own) and spans.keys() >= {*own}]
+    first, last = ({log: end(spans[each][at] for each in parts[log]) for log in begun}
+                   for at, end in enumerate((min, max)))  # fmt: skip
+    begun.sort(key=first.__getitem__)
+    if len(begun) < 2 or any(last[log] >= first[after] for log, after in pairwise(begun)):
+        return
+    attempt = {PurePosixPath(log).with_suffix(""): number for number, log in enumerate(begun, 1)}
+    for log, own in parts.items():
+        yield from ((each, attempt.get(PurePosixPath(log).with_suffix(""), len(begun))) for each in own)
 
 
 def _logs_of(sources: Sequence[NamedSource]) -> Mapping[str, Sequence[NamedSource]]:

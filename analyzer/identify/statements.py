@@ -34,6 +34,8 @@ _JOB_IDS = ("lsf_job", "pbs_job")
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""
 _NUMBERS = re.compile(r"\d+")
+_STAGE = re.compile(r"(\d{1,4})[-_.]([A-Za-z]+(?:[-_][A-Za-z]+(?![A-Za-z\d]))*)")
+"""Regex for the start of a file's name that is a number and words; no part of an identifier counts."""
 SAID_AT_START = ("tensorflow", "task", "python", "host", "num_workers", "replicas", "strategy")
 """Keys of facts that a script logs at start-up; a repetition indicates a restart."""
 _KEYS = (
@@ -76,7 +78,8 @@ def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
     """Return each source with the worker and attempt that its name tells, in table order.
 
     The number in `node13-dmesg.txt` is a host's if no other file names worker 13. The number in `3_train.txt`
-    is a step's if several folders have such a file, and none has it with another number.
+    is a step's if several folders have such a file, and none has it with another number, or if the files of
+    one folder are numbered with gaps, each with words of its own.
     """
     columns = sources.select("source", "kind", "worker", "attempt")
     named = [
@@ -88,7 +91,7 @@ def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
         each.name for each in named if others and each.worker not in others and _is_of_a_host(each.name)
     }
     numbered = [each.name for each in named if each.is_log and _is_numbered(each.name)]
-    unknown |= _in_several_folders(numbered)
+    unknown |= _in_several_folders(numbered) | _of_stages(numbered)
     varying = _varying_numbers(numbered)
     of_jobs = {worker_of(log) for log in varying}
     unknown |= {log for log in numbered if log not in varying and worker_of(log) in of_jobs}
@@ -130,6 +133,22 @@ def _in_several_folders(logs: Iterable[str]) -> set[str]:
         if len({worker_of(log) for log in alike}) == 1 and len(folders) > 1:
             found |= {*alike}
     return found
+
+
+def _of_stages(logs: Iterable[str]) -> set[str]:
+    """Return the logs of folders whose first numbers are of stages: `20_image_build.txt`, `65_job_prep.txt`.
+
+    Workers share the words of their names, or are counted without a gap.
+    """
+    stages: set[str] = set()
+    found = ((log, match) for log in logs if (match := _STAGE.match(PurePosixPath(log).name)))
+    for own in grouped((PurePosixPath(log).parent, (log, *match.groups())) for log, match in found).values():
+        kinds = {(int(number), words) for _, number, words in own}
+        numbers = sorted({number for number, _ in kinds})
+        have_gaps = numbers[-1] - numbers[0] >= len(numbers) > 1
+        if have_gaps and len(kinds) == len(numbers) == len({words for _, words in kinds}):
+            stages |= {log for log, number, _ in own if worker_of(log) == f"worker:{int(number)}"}
+    return stages
 
 
 def _is_of_a_host(name: str) -> bool:

@@ -5,11 +5,13 @@ before the damage; contents beyond a size limit are cut.
 """
 
 import os
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from analyzer.model.budget import Budget, OverBudgetError
 
@@ -34,6 +36,14 @@ _SUFFIXES = {".gz", ".bz2", ".xz", ".zst"}
 
 _Decompressor = Any
 """A decompressor of zlib, bz2, lzma or zstandard; they have no type in common."""
+
+
+class _Readable(Protocol):
+    """What bytes can be read from, like a file."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next `size` bytes, fewer at the end."""
+        ...
 
 
 class Chunks:
@@ -100,12 +110,36 @@ def _chunk_size(file: BinaryIO, read: int, size: int) -> int:
     return CHUNK_BYTES - len(last) + (last.rfind(b"\n") + 1 or len(last))
 
 
-def decompress_members(file: IO[bytes]) -> Iterator[bytes]:
+def decompress_members(file: _Readable) -> Iterator[bytes]:
     """Yield the contents of all members of a compressed file, one after the other.
+
+    Contents that are compressed themselves, as a web server leaves them, are decompressed too.
 
     Raises:
         OSError: the file is cut short or broken; everything before the damage has been yielded.
     """
+    contents = _members(file)
+    first = next(contents, b"")
+    whole = chain([first] if first else [], contents)
+    yield from _members(_Pieces(whole)) if is_compressed(first) else whole
+
+
+class _Pieces:
+    """Reads chunks like a file."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks, self._held = chunks, b""
+
+    def read(self, size: int) -> bytes:
+        """Return the next `size` bytes, fewer at the end."""
+        while len(self._held) < size and (chunk := next(self._chunks, b"")):
+            self._held += chunk
+        taken, self._held = self._held[:size], self._held[size:]
+        return taken
+
+
+def _members(file: _Readable) -> Iterator[bytes]:
+    """Yield the contents of all members of a compressed file."""
     magic = _magic(packed := file.read(COMPRESSED_STEP))
     if magic is None:
         raise OSError("is not compressed")
@@ -139,7 +173,7 @@ def _expand(member: _Decompressor, packed: bytes) -> Iterator[bytes]:
             return
 
 
-def _next_member(rest: bytes, file: IO[bytes]) -> bytes:
+def _next_member(rest: bytes, file: _Readable) -> bytes:
     """Return the first bytes of the next member, after any padding of zeros (tapes, xz); empty at the end."""
     while not (rest := rest.lstrip(b"\0")):
         if not (rest := file.read(COMPRESSED_STEP)):
@@ -160,7 +194,7 @@ def is_compressed(head: bytes) -> bool:
 
 
 def opening_of(path: Path, size: int) -> bytes:
-    """Return the first bytes of a file, up to `size`, of the contents if it is compressed.
+    """Return the first bytes of a file, up to `size`, of the contents if it is compressed; UTF-16 as UTF-8.
 
     Raises:
         OSError: it cannot be read, or not one byte of it can be decompressed.
@@ -168,7 +202,7 @@ def opening_of(path: Path, size: int) -> bytes:
     with path.open("rb") as file:
         first = file.read(size)
         if not is_compressed(first):
-            return first
+            return narrowed(first)
         file.seek(0)
         held = b""
         try:
@@ -179,7 +213,13 @@ def opening_of(path: Path, size: int) -> bytes:
         except OSError:
             if not held:
                 raise
-        return held[:size]
+        return narrowed(held[:size])
+
+
+def narrowed(data: bytes) -> bytes:
+    """Return UTF-16 with a byte order mark, as of Windows PowerShell, in UTF-8; other bytes as they are."""
+    is_wide = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+    return data.decode("utf-16", "replace").encode("utf-8", "replace") if is_wide else data
 
 
 def read_whole(path: Path, budget: Budget) -> tuple[bytes, str]:

@@ -57,3 +57,38 @@ def test_a_recording_after_another_of_its_name_is_an_attempt(
     run |= {"vm.2/recording.jsonl": other, "vm.2/stdout.log": said_later}
     tables = load_tables(discover([make_run(run)]), our_rules())
     assert tables["lifetimes"].select("worker", "attempts").rows() == lives
+
+
+def start(second: int) -> str:
+    """Return the line of a server that started so many seconds into the job, and a step 5 s later."""
+    at = 1795224703 + second
+    return (
+        f"I0000 00:00:{at}.563885 6 x.cc:1] Started server with target: grpc://a:2222\n"
+        f"I0000 00:00:{at + 5}.000000 6 x.cc:2] running\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("logs", "attempts"),
+    [
+        pytest.param({"0.log": start(0), "1.log": start(60)}, [1, 2], id="one after the other"),
+        pytest.param({"a.log": start(60), "b.log": start(0)}, [2, 1], id="by time, not by name"),
+        pytest.param(
+            {"0.err": start(0), "0.out": LINE, "1.err": start(60), "1.out": LINE},
+            [1, 1, 2, 2],
+            id="with another channel each",
+        ),
+        pytest.param({"0.log": start(0), "1.log": start(0)}, [1, 1], id="near miss: copies of one log"),
+        pytest.param({"0.log": start(0), "1.log": start(3)}, [1, 1], id="near miss: at the same time"),
+        pytest.param(
+            {"0.log": start(0), "1.log": start(60).partition("\n")[2]}, [1, 1], id="near miss: one process"
+        ),
+    ],
+)
+def test_logs_of_a_worker_that_follow_one_another_are_attempts(
+    logs: Mapping[str, str], attempts: list[int], make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """The kubelet counts the restarts of a container in the names of its logs."""
+    run = make_run({f"bert-worker-0/tensorflow/{name}": text for name, text in logs.items()})
+    tables = load_tables(discover([run]), our_rules())
+    assert tables["sources"].sort("source")["attempt"].to_list() == attempts

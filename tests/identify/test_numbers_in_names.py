@@ -52,6 +52,30 @@ def test_a_number_that_files_of_all_folders_share_is_one_of_a_step(make_run: Mak
 
 
 @pytest.mark.runs
+@pytest.mark.parametrize(
+    ("names", "workers"),
+    [
+        pytest.param(
+            ["20_image_build", "65_job_prep-tvmps_8b1c_d", "70_driver_log_0", "70_driver_log_1"],
+            [None, None, "worker:0", "worker:1"],
+            id="stages",
+        ),
+        pytest.param(["0_mars", "1_venus"], ["worker:0", "worker:1"], id="near miss: without a gap"),
+        pytest.param(["3_train", "7_train"], ["worker:3", "worker:7"], id="near miss: with equal words"),
+    ],
+)
+def test_numbers_of_stages_have_gaps_and_words_of_their_own(
+    names: list[str], workers: list[str | None], make_run: MakeRun
+) -> None:
+    """Azure leaves room between the stages of a job."""
+    found = workers_of(make_run({f"azureml-logs/{name}.txt": f"host {name}\n{LINE}" for name in names}))
+    stages = {f"azureml-logs/{name}.txt" for name, worker in zip(names, workers, strict=True) if not worker}
+    named = [found[f"azureml-logs/{name}.txt"] for name, worker in zip(names, workers, strict=True) if worker]
+    assert named == [worker for worker in workers if worker]
+    assert {found[name] for name in stages}.isdisjoint({"worker:20", "worker:65"})
+
+
+@pytest.mark.runs
 @pytest.mark.parametrize("folders", [("2026-11-24", "2026-11-25"), ("attempt-1", "attempt-2")])
 def test_days_and_attempts_have_files_of_the_same_workers(
     make_run: MakeRun, folders: tuple[str, str]

@@ -49,6 +49,20 @@ def test_members_one_behind_the_other_are_read_as_one(pack: Callable[[bytes], by
 
 
 @formats
+def test_contents_that_are_compressed_are_decompressed(
+    pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    """A web server may compress a file again that it has compressed; what is cut short is said."""
+    path = tmp_path / "log"
+    path.write_bytes(PACK["gz"](pack(MUCH)))
+    assert read_whole(path, Budget()) == (MUCH, "")
+    path.write_bytes(PACK["gz"](pack(MUCH)[:-20]))
+    data, damage = read_whole(path, Budget())
+    assert damage == "is compressed, and cut short"
+    assert MUCH.startswith(data)
+
+
+@formats
 def test_what_stands_before_the_break_is_kept(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
     """A file that was being copied when the node went away."""
     path, whole = tmp_path / "log", pack(MUCH)

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from analyzer.ingest.logs import log_reader
+from analyzer.ingest.logs.collectors import structured
 from analyzer.ingest.logs.collectors.structured import is_log_entry, unwrapped
 from analyzer.ingest.logs.collectors.timestamps import entry_time
 from analyzer.ingest.logs.documents import NoLogsError, logs_in
+from analyzer.ingest.logs.entries import blocks
 from analyzer.ingest.logs.entries.answers import entries_in, entries_of_batches
-from analyzer.ingest.logs.entries.blocks import OF_COLLECTOR, SPLUNK, records_of_collector, results_of_splunk
-from analyzer.ingest.logs.entries.columns import ANSWER, columns_of
+from analyzer.ingest.logs.entries.columns import columns_of
 from analyzer.ingest.logs.entries.csv_rows import SEPARATORS, rows_of_csv
 from analyzer.ingest.logs.entries.journal import FIRST_FIELD, VERBOSE, journal_entries, verbose_entries
 from analyzer.ingest.logs.entries.json_lines import lines_of_elements, objects_in_turn
@@ -29,7 +30,7 @@ from analyzer.ingest.scan.fork_pool import ScanLog
 from analyzer.model.budget import Budget
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.run import Source
-from analyzer.storage.decompress import is_compressed, opening_of, read_whole
+from analyzer.storage.decompress import is_compressed, narrowed, opening_of, read_whole
 
 MAX_BYTES = 32 << 20
 """Size limit for what must be held in memory: a JSON array, or entries to be reversed."""
@@ -41,29 +42,23 @@ MAX_YAML_EVENTS = 200_000
 
 _OPENING_BYTES = 4_000
 _ENTRY = lazy_regex(rb'"(?:log|(?:short_)?message|textPayload|jsonPayload|msg|_raw)"\s*:|"line"\s*:\s*"')
-_ARRAY = lazy_regex(rb'\s*(?:\[\s*\{|\{\s*"(?:events|entries|data)"\s*:\s*\[)')
-_LIST_OF_OBJECTS = lazy_regex(rb"\s*[\[{](?:[^\[]*\[\s*)?\{")
 _CHECKED = 400
 _YAML = lazy_regex(rb"(?:---[ \t]*\r?\n)?(?:insertId|jsonPayload|labels|logName|textPayload): *[^{\s]?")
 """Start of the default output of `gcloud logging read`: YAML, one document per entry."""
 _YAML_LIST = lazy_regex(rb"(?:---[ \t]*\r?\n)?(?:\w+:[ \t]*\r?\n)?[ \t]*- [\w.@-]+: ")
 """Start of a list of mappings in YAML, as `aws logs get-log-events --output yaml` prints it."""
-_LOKI = lazy_regex(rb'\s*\{[^\[]{0,80}"resultType"\s*:\s*"streams"')
-"""Start of what Loki's `query_range` answers: streams, each with its labels and pairs of time and line."""
-_SEARCH = lazy_regex(rb'\s*\{[^\[]{0,400}?"hits"\s*:\s*\{[^\[]{0,200}?"hits"\s*:\s*\[')
-"""Start of what Elasticsearch answers to a search."""
-_INSIGHTS = lazy_regex(rb'\s*\{[^\[]{0,200}"results"\s*:\s*\[\s*\[\s*\{\s*"field"\s*:')
-"""Start of what `aws logs get-query-results` prints: a list of names and values for each line."""
 _BULK = lazy_regex(rb'\{"(?:index|create)":\s?\{[^\n]{0,400}\}\}\r?\n\{')
 """Start of what Elasticsearch's bulk interface takes: a line that says what to do, before each entry."""
 _ENDED_BY_NUL = lazy_regex(rb"\s*\{[^\0\n]{1,3900}\}\0")
 """Start of JSON objects with a NUL behind each, as GELF has them on TCP."""
 _MAX_ENDED_BY_NUL = 500_000
 """Objects with a NUL behind each that are told apart; such a file has no lines."""
-_BLOCKS = ((SPLUNK, results_of_splunk), (OF_COLLECTOR, records_of_collector))
+_BLOCKS = (
+    (blocks.SPLUNK, blocks.results_of_splunk),
+    (blocks.OF_COLLECTOR, blocks.records_of_collector),
+    (blocks.OF_COLUMNS, blocks.rows_of_columns),
+)
 """Regex for the first bytes of entries of several lines each, and the function that reads them."""
-_BATCHES = lazy_regex(rb'\s*\{\s*"messageType"\s*:\s*"(?:DATA|CONTROL)_MESSAGE"')
-"""Start of what CloudWatch sends to Firehose: an object for each batch of events, without line breaks."""
 _OF_RUBY = re.compile(r'(?m)^(\s*"[^"\n]{1,200}") => (\d{4}-\d\d-\d\dT[\d:.]+Z?)?')
 """Regex for a field as Logstash's `rubydebug` prints it; times have no quotation marks."""
 _BROKEN_OVER_LINES = lazy_regex(rb'\x1e\s*\{|\s*\{\s*\n\s*"[^\n]*\n')
@@ -71,7 +66,7 @@ _BROKEN_OVER_LINES = lazy_regex(rb'\x1e\s*\{|\s*\{\s*\n\s*"[^\n]*\n')
 _TIMED = lazy_regex(rb'"(?:@?timestamp|_?time|ts|date|datetime|asctime|created)"\s*:')
 """The time of an entry; a list of whole logs has none."""
 _MAY_BE_EXPORT = lazy_regex(
-    rb"[\s\x1e]*[\[{<]|__CURSOR=|(?:---[ \t]*\r?\n)?\w[\w./@-]*:|[A-Z][a-z]{2} \d{4}-"
+    rb"[\s\x1e]*[\[{<]|__CURSOR=|(?:---[ \t]*\r?\n)?\s*\w[\w./@-]* *:|[A-Z][a-z]{2} \d{4}-"
 )
 """Start of any format but CSV; another compressed file is not decompressed to see what it is."""
 Entry = dict[str, Any]
@@ -117,21 +112,42 @@ def entries_of(path: Path) -> Export:
     """
     with path.open("rb", buffering=0) as file:
         opening = file.read(_OPENING_BYTES)
-    if is_compressed(opening):
-        return _of_compressed(path)
+    if is_compressed(opening) or narrowed(opening) is not opening:
+        return _of_copy(path)
     if found := _of_entries(path, opening):
         return found
-    is_answer = any(answer.match(opening) for answer in (_LOKI, _SEARCH, _INSIGHTS, _BATCHES, ANSWER))
-    if not (is_answer or (opening.lstrip()[:1] in {b"[", b"{"} and _ENTRY.search(opening))):
-        return (
-            _of_document(path, opening)
-            or _of_unknown_fields(path, opening)
-            or (_reversed(path) if is_newest_first(path, opening) else Export())
-        )
-    if not (is_answer or _ARRAY.match(opening)):
-        return _reversed_lines(path)
-    whole_logs = None if is_answer or _TIMED.search(opening) else _of_document(path, opening)
-    return whole_logs or _array(path)
+    if opening.lstrip()[:1] in {b"[", b"{"}:
+        return _of_json(path, opening)
+    found = _of_document(path, opening)
+    return found or (_reversed(path) if is_newest_first(path, opening) else Export())
+
+
+def _of_json(path: Path, opening: bytes) -> Export:
+    """Return the entries of a file that begins like JSON: an object a line, batches of them, or one value."""
+    has_entries = _ENTRY.search(opening) is not None
+    if not (has_entries and _TIMED.search(opening)) and (found := _of_document(path, opening)):
+        return found
+    if _is_object_a_line(path):
+        is_reversed = not has_entries and is_newest_first(path, opening)
+        return _reversed(path) if is_reversed else _reversed_lines(path) if has_entries else Export()
+    if path.stat().st_size > MAX_BYTES:
+        what = f"one JSON array of more than {MAX_BYTES} bytes; export an entry a line"
+        return Export(skip=what) if has_entries else Export()
+    entries, numbers = _entries(path)
+    if entries is None:
+        return Export(damage="a JSON array that is broken, read as lines") if has_entries else Export()
+    is_log = 2 * sum(map(is_log_entry, entries[:_CHECKED])) > len(entries[:_CHECKED])
+    return _oldest_first(entries, numbers) if is_log else Export()
+
+
+def _is_object_a_line(path: Path) -> bool:
+    """Return True if the first line is one object of several, which is no batch of entries."""
+    with path.open("rb") as file:
+        first, more = file.readline(MAX_BYTES).strip(), file.read(1)
+    if not (more and first[:1] == b"{" and first[-1:] == b"}"):
+        return False
+    entry = structured.parse(first.decode("utf-8", "replace"))
+    return entry is None or not entries_of_batches([dict(entry)])
 
 
 def _of_entries(path: Path, opening: bytes) -> Export | None:
@@ -153,11 +169,12 @@ def _of_entries(path: Path, opening: bytes) -> Export | None:
         entries = path.read_text("utf-8", "replace").split("\0", _MAX_ENDED_BY_NUL)
         return Export([text for text in entries if text.strip()])
     reader = next((read for regex, read in _BLOCKS if regex.match(opening)), None) if is_small else None
-    return _of_numbered(reader(path.read_text("utf-8", "replace"))) if reader else None
+    told = [*reader(path.read_text("utf-8", "replace"))] if reader else []
+    return _of_numbered(told) if told else None
 
 
-def _of_compressed(path: Path) -> Export:
-    """Return the entries of a compressed file; none if it is large, damaged, or not like an export."""
+def _of_copy(path: Path) -> Export:
+    """Return the entries of a file that is compressed or UTF-16; none if it is damaged, or like no export."""
     from analyzer.storage.scratch import ScratchDirectory
 
     opening = opening_of(path, _OPENING_BYTES)
@@ -168,7 +185,7 @@ def _of_compressed(path: Path) -> Export:
         return Export()
     with ScratchDirectory() as folder:
         copy = Path(folder, "export")
-        copy.write_bytes(data)
+        copy.write_bytes(narrowed(data))
         return entries_of(copy)
 
 
@@ -205,24 +222,6 @@ def _of_document(path: Path, opening: bytes) -> Export | None:
         return Export([line.text for line in found], damage, numbers=numbers)
     entries = ({"message": line.text, "logStreamName": line.stream or None} for line in found)
     return Export([json.dumps(entry) for entry in entries], damage, numbers=numbers)
-
-
-def _of_unknown_fields(path: Path, opening: bytes) -> Export | None:
-    """Return the entries of a JSON array whose fields have names of their own; None for any other file."""
-    if not _LIST_OF_OBJECTS.match(opening) or path.stat().st_size > MAX_BYTES:
-        return None
-    entries, numbers = _entries(path)
-    is_log = 2 * sum(map(is_log_entry, entries[:_CHECKED])) > len(entries[:_CHECKED])
-    return _oldest_first(entries, numbers) if is_log else None
-
-
-def _array(path: Path) -> Export:
-    if path.stat().st_size > MAX_BYTES:
-        return Export(skip=f"one JSON array of more than {MAX_BYTES} bytes; export an entry a line")
-    found, numbers = _entries(path)
-    if not found:
-        return Export(damage="a JSON array that is broken, read as lines")
-    return _oldest_first(found, numbers)
 
 
 def _reversed_lines(path: Path) -> Export:
@@ -262,17 +261,17 @@ def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> l
         return log_reader.read(source._replace(path=path), matcher)
 
 
-def _entries(path: Path) -> tuple[list[Entry], Sequence[int]]:
-    """Return the entries of a JSON array, none if it is malformed, and the lines where they begin."""
+def _entries(path: Path) -> tuple[list[Entry] | None, Sequence[int]]:
+    """Return the entries of a JSON file, None if it is malformed, and the lines where they begin."""
     data = path.read_bytes()
     try:
         whole = None if is_too_dense(data) else json.loads(data)
     except json.JSONDecodeError as error:
         is_several = error.msg == "Extra data"
         batches = objects_in_turn(data.decode("utf-8", "replace")) if is_several else []
-        return entries_of_batches(batch for _, batch in batches), ()
+        return entries_of_batches([batch for _, batch in batches]) or None, ()
     except (ValueError, RecursionError):
-        return [], ()
+        return None, ()
     entries = entries_in(whole)
     return entries, lines_of_elements(data, len(entries)) if entries else ()
 

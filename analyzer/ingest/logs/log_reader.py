@@ -10,6 +10,7 @@ from analyzer.ingest.logs.collectors.headings import kind_below
 from analyzer.ingest.logs.collectors.joined import Numbered, joined_at, parts
 from analyzer.ingest.logs.collectors.sections import has_headings
 from analyzer.ingest.logs.collectors.streams import detect_style, is_unread_layout, split_streams
+from analyzer.ingest.logs.pastes.hard_wraps import joined
 from analyzer.ingest.logs.pastes.markdown import LARGEST_PASTE, style_of_paste, unmarked
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, lines
@@ -146,8 +147,9 @@ def _states_a_task(name: str) -> bool:
 
 
 def _lines(data: bytes, *, may_be_pasted: bool) -> Sequence[str]:
+    """Return the lines of a part of a log; broken ones are joined."""
     lines = str(data, "utf-8", "replace").split("\n")
-    return unmarked(lines) if may_be_pasted else lines
+    return unmarked(lines) if may_be_pasted else joined(lines)
 
 
 def _read_printed(

@@ -85,11 +85,17 @@ def test_values_that_are_not_finite_are_kept() -> None:
     ["batch_size: 64", "steps_per_epoch=100 loss=mse", "loss function: mse", "using 4 steps", "financial data loaded",
      "hello task=1 conf.epochs=5 conf.steps=18 conf.lr=0.1", "max_steps=1000", "第 3 章", "第 3 轮", "Passwort 3", "ValueError: step 3 loss nan",
      'config: {"trainer": {"log_every": 10, "step": 4}, "optim": {"lr": 0.05}, "data": {"batch": 32}}',
-     '{"event": "start", "lr": 0.05, "batch": 32}', "Hyperparameters: {'lr': 0.1, 'epoch': 20}"],
+     '{"event": "start", "lr": 0.05, "batch": 32}', "Hyperparameters: {'lr': 0.1, 'epoch': 20}",
+     "Step 1/9 : FROM nvcr.io/nvidia/tensorflow:24.02-tf2-py3"],
 )  # fmt: skip
 def test_other_lines_are_no_progress(line: str) -> None:
     """Words that only look like it."""
     assert not is_progress(line)
+
+
+def test_a_step_of_an_image_s_build_is_told_from_one_of_the_training() -> None:
+    """Docker counts its instructions as a loop counts its steps."""
+    assert is_progress("Step 1/9 : loss 0.5")
 
 
 def test_a_line_that_begins_with_its_step_is_progress_without_a_value() -> None:

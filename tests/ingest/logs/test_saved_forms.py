@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from pprint import pformat
 
 import pytest
 
 from analyzer.ingest.logs.documents import logs_in
-from analyzer.ingest.logs.exports import entries_of
 from analyzer.model.run import Tables
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
@@ -73,39 +73,6 @@ def test_each_writer_has_its_lines(files: Mapping[str, str], tables_of: TablesOf
     assert [text.split() for text in texts] == [line.split() for line in LOGS["worker-1"][:-1]]
 
 
-def wrapped(lines: list[str], width: int) -> str:
-    """A text as a terminal of this width shows it."""
-    return "".join(
-        line[at : at + width] + "\n" for line in lines for at in range(0, max(len(line), 1), width)
-    )
-
-
-def test_a_line_that_a_terminal_broke_is_one_line(tmp_path: Path) -> None:
-    """It has the number of its first part."""
-    path = tmp_path / "worker-0.txt"
-    path.write_text(wrapped(LOGS["worker-0"], 80))
-    export = entries_of(path)
-    assert [line for line in export.lines or () if line] == LOGS["worker-0"]
-    assert [*export.numbers][:3] == [1, 3, 5]
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [line[:80] for line in LOGS["worker-0"]],
-        [LOGS["worker-0"][0]] * 9,
-        ["0" * 80, "1" * 80] * 9,
-        LOGS["worker-0"],
-    ],
-    ids=["cut at the edge", "the same line again", "no line of TensorFlow", "not broken"],
-)
-def test_other_lines_of_equal_length_are_not_joined(lines: list[str], tmp_path: Path) -> None:
-    """Only where lines of TensorFlow go on below, a terminal broke them."""
-    path = tmp_path / "worker-0.txt"
-    path.write_text("\n".join(lines) + "\n")
-    assert entries_of(path).lines is None
-
-
 def test_a_patch_of_programs_is_no_log(tmp_path: Path) -> None:
     """No line of TensorFlow is in it."""
     text = "diff --git a/train.py b/train.py\n--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
@@ -139,3 +106,32 @@ def test_objects_may_end_with_a_nul(tables_of: TablesOf) -> None:
     tables = tables_of({"gelf.log": "".join(json.dumps(each) + "\0" for each in sent)})
     assert tables["scalars"].filter(tag="step").sort("worker")["worker"].to_list() == ["worker:0", "worker:1"]
     assert not tables["damage"].height
+
+
+def side_by_side(*columns: list[str], width: int = 80) -> str:
+    """Return texts as a terminal shows them in panes, long lines broken."""
+    shown = [
+        [line[at : at + width] for line in lines for at in range(0, len(line), width)] for lines in columns
+    ]
+    rows = zip_longest(*shown, fillvalue="")
+    return "".join("│".join(part.ljust(width) for part in row).rstrip() + "\n" for row in rows)
+
+
+def test_each_pane_of_a_terminal_is_a_log(tables_of: TablesOf) -> None:
+    """A line that the edge of the pane broke is one line."""
+    tables = tables_of({"screen.txt": side_by_side(LOGS["worker-0"], LOGS["worker-1"])})
+    steps = tables["scalars"].filter(tag="step").select("worker", "step").sort("worker").rows()
+    assert steps == [("worker:0", 1), ("worker:1", 2)]
+    texts = tables["records"].filter(origin="port.cc", worker="worker:1")["text"].to_list()
+    assert [text.split() for text in texts] == [line.split() for line in LOGS["worker-1"][:-1]]
+
+
+@pytest.mark.parametrize(
+    "beside", [["worker-1"] * 30, [f"{at:5d}" for at in range(30)]], ids=["a column of names", "of numbers"]
+)
+def test_a_column_beside_a_log_is_no_pane(beside: list[str], tmp_path: Path) -> None:
+    """As in a table, or where `bat` numbers the lines."""
+    text = side_by_side(beside, LOGS["worker-0"] * 3)
+    path = tmp_path / "table.txt"
+    path.write_text(text)
+    assert not logs_in(path, text.encode()).lines

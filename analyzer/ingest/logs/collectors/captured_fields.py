@@ -21,7 +21,8 @@ from analyzer.model.task_names import worker_of
 
 Entry = Mapping[str, Any]
 _MIN_LINES = 3
-"""Entries with a line of TensorFlow or of a traceback that show which fields a collector filled."""
+"""Entries with a line of TensorFlow or of a traceback that show which fields a collector filled; of four, two
+suffice."""
 _MIN_SHARE = 0.9
 """Share of the entries that must have the field of the lines, or a time in the field of the time."""
 _CHECKED = 400
@@ -64,7 +65,7 @@ def fields_of(entries: Sequence[Entry]) -> Fields | None:
     )
     message, count = max(begun.items(), key=lambda item: (item[1], -len(item[0])), default=("", 0))
     having = [row for row in rows if isinstance(row.get(message), str)]
-    if count < _MIN_LINES or len(having) < _MIN_SHARE * len(rows):
+    if count < max(2, min(_MIN_LINES, len(rows) // 2)) or len(having) < _MIN_SHARE * len(rows):
         return None
     captured = [row for row in having if begins_own_line(row[message])]
     return Fields(message, _time_of(having, message), _writer_of(captured, message))

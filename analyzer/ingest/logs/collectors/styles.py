@@ -61,7 +61,7 @@ _ORIGIN_LABELS = (
 
 _HOST_KEYS = ("_HOSTNAME", "hostname", "host", "HOST")
 """Fields of journald, Filebeat, GELF and syslog-ng that name the host of an entry."""
-_STREAM_KEYS = ("logStreamName", "logStream", "podName", "pod_name", "container_name")
+_STREAM_KEYS = ("logStreamName", "logStream", "@logStream", "podName", "pod_name", "container_name")
 """Fields of CloudWatch, stern and docker's drivers of logs that name who wrote an entry."""
 
 
@@ -152,10 +152,12 @@ _NO_ANSIBLE = r"(?! ?(?:CHANGED|SUCCESS|FAILED) \| rc=)"
 """Regex for what does not stand behind a service of docker compose, but behind a host of Ansible."""
 _EXITED = r"exited with code \d{1,3}(?: \(restarting\))?"
 _GREP = (
-    r"(?P<key>(?:[\w.@+-]+/)*[\w.@+-]*\.(?:log|out|err|txt|stdout|stderr))(?::(?:\d+[:-])?|-\d+-)"
+    r"(?:[> ] )?(?P<key>(?:[A-Za-z]:\\)?(?:[\w.@+-]+[/\\])*[\w.@+-]*\.(?:log|out|err|txt|stdout|stderr))"
+    r"(?::(?:\d+[:-])?|-\d+-)"
     r"(?P<text>.*)$"
 )
-"""Regex for a line of a file as `grep -rn` prints it; dashes mark the lines around a match."""
+"""Regex for a line of a file as `grep -rn` or PowerShell's `Select-String` print it; dashes mark the
+lines around a match, and a sign before the name the match."""
 _NAMED_WRITER = (
     rf"(?P<time>{_ISO_TIME}) (?P<key>[A-Za-z][\w.:/-]*?\d{{1,5}}(?:/[\w-]+)?):? "
     r"(?![\w.@/-]+\[\d+\]: |kernel: |systemd: )(?P<text>.*)$"

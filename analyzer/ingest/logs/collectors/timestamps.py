@@ -22,8 +22,8 @@ _HALF_OF_DAY = re.compile(r"(?<!\d)(?P<hour>\d{1,2}):\d\d:\d\d(?:\.\d+)? ?(?P<ha
 _NOON, _HALF_A_DAY = 12, 43_200.0
 _NO_YEAR, _YEARLESS = 1970, 32e6
 """Year assumed for formats without one, and the largest time (in seconds) that it yields."""
-_MILLISECONDS_FROM, _MICROSECONDS_FROM = 1e11, 1e14
-"""Numbers from these on are milliseconds or microseconds since 1970; smaller ones are seconds."""
+_MILLISECONDS_FROM = 1e11
+"""Numbers from these on are of a smaller unit; smaller ones are seconds."""
 _DAY = 86_400
 _MAX_SKEW_SECONDS = 60.0
 """If the program's own times differ by more (another time zone), collector times are not used."""
@@ -64,13 +64,13 @@ def _of_console(value: str) -> float | None:
 
 
 def _epoch_seconds(value: object) -> float | None:
-    """Return seconds since 1970 from a number of seconds, milliseconds or microseconds."""
-    is_number = isinstance(value, int | float) or re.fullmatch(r"\d{10,16}", str(value))
+    """Return seconds since 1970 from a number of seconds, milliseconds, microseconds or nanoseconds."""
+    is_number = isinstance(value, int | float) or re.fullmatch(r"\d{10,16}|1\d{18}", str(value))
     if isinstance(value, bool) or not is_number:
         return None
     number = float(str(value))
-    scale = 1e6 if number > _MICROSECONDS_FROM else 1e3 if number > _MILLISECONDS_FROM else 1
-    return number / scale if 0 < number / scale < _MILLISECONDS_FROM else None
+    scale = next((scale for scale in (1, 1e3, 1e6, 1e9) if number < scale * _MILLISECONDS_FROM), None)
+    return number / scale if scale and number > 0 else None
 
 
 def iso_timestamp(entry: Mapping[str, object]) -> str:

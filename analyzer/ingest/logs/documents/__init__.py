@@ -1,4 +1,4 @@
-"""Files in which logs are texts of another format: JSON and YAML by name, chats, pages, notebooks, casts."""
+"""Files in which logs are texts of another format: JSON and YAML by name, chats, pages, notebooks, panes."""
 
 import json
 from codecs import BOM_UTF8
@@ -8,14 +8,9 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from analyzer.ingest.logs.text import ESCAPES
 from analyzer.ingest.reader_output import flaws, is_too_dense
 from analyzer.model.lazy_regex import lazy_regex
 
-MIN_WIDTH, MAX_WIDTH = 40, 400
-"""Columns of a terminal."""
-_FULL_LINES = 3
-"""Lines of the terminal's width among the first ones that make it worth to look closer."""
 MAX_BYTES = 8 << 20
 """Size limit of such a file, which must be held in memory; none of them is written by a collector."""
 
@@ -63,20 +58,13 @@ _OPENINGS = {
     "named_json": lazy_regex(rb'\s*(?:\{\s*"[^"\n]{1,200}"\s*:|\[\s*["{])'),
     "rich_text": lazy_regex(rb"\{\\rtf\d"),
     "patches": lazy_regex(rb"(?:(?!diff )[^\n]*\n){0,60}?(?:diff --git |--- [^\n]+\n\+\+\+ [^\n]+\n@@ )"),
+    "panes": lazy_regex(rb"(?:[^\n\xe2]*\xe2\x94\x82[^\n]*\n){4}"),
     "named_yaml": lazy_regex(
         rb"(?:---[^\n]*\n)?(?:#[^\n]*\n)*"
         rb"(?:[\w./@-]{1,200}:[ \t]*(?:[|>][-+\d]*)?[ \t]*\r?\n(?:[ \t]|-)|- )"
     ),
 }
 """Module that reads a format → regex for the first bytes of its files; the first one that matches counts."""
-
-
-def _may_be_wrapped(opening: bytes) -> bool:
-    """Return True if several of a file's first lines have the length of the longest one, as on a terminal."""
-    lines = ESCAPES.sub("", opening.decode("utf-8", "replace")).split("\n")[:-1]
-    lengths = [len(line.rstrip("\r")) for line in lines]
-    width = max(lengths, default=0)
-    return MIN_WIDTH <= width <= MAX_WIDTH and lengths.count(width) >= _FULL_LINES
 
 
 def logs_in(path: Path, opening: bytes) -> Logs:
@@ -88,8 +76,6 @@ def logs_in(path: Path, opening: bytes) -> Logs:
     """
     opening = opening.removeprefix(BOM_UTF8)
     module = next((name for name, regex in _OPENINGS.items() if regex.match(opening)), None)
-    if module is None and _may_be_wrapped(opening):
-        module = "wrapped"
     if module is None or path.stat().st_size > MAX_BYTES:
         return Logs()
     data = path.read_bytes().removeprefix(BOM_UTF8)

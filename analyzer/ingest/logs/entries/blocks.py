@@ -1,10 +1,11 @@
-"""Entries of several lines each: Splunk's results in XML, and what OpenTelemetry's collector prints."""
+"""Entries of several lines each: Splunk's results in XML, OpenTelemetry's records, a line for each column."""
 
 import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
 
+from analyzer.ingest.logs.collectors.captured_fields import fields_of, plain_entries
 from analyzer.model.lazy_regex import lazy_regex
 
 Entry = dict[str, Any]
@@ -22,6 +23,15 @@ OF_COLLECTOR = lazy_regex(rb"(?:[^\n]*\n){0,40}?LogRecord #\d+\r?\n(?:[^\n]*\n){
 _RECORD = re.compile(r"LogRecord #\d+$")
 _LABELLED = re.compile(r"(?P<name>[A-Z][A-Za-z ]{1,30}): ?(?P<value>.*)$")
 _ATTRIBUTE = re.compile(r" +-> (?P<name>[\w.-]+): (?:Str|Int|Empty)\((?P<value>.*)\)$")
+
+_ROW = r"(?:-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,})"
+OF_COLUMNS = lazy_regex(
+    rf"\s*(?:Expanded display is on\.\s+)?{_ROW}\r?\n"
+    r"|(?:\s*\n)?(?:[\w.@]+ +: [^\n]*\n|\w+: [^\n]*\n){2,20}\s*\n(?:[\w.@]+ +: |\w+: )".encode()
+)
+"""Start of rows with a line for each column, as psql, mysql and PowerShell's `Format-List` print them."""
+_BETWEEN_ROWS = re.compile(rf"(?:{_ROW})?\s*")
+_COLUMN = re.compile(r" *(?P<name>[\w.@ -]{1,60}?) *(?:\||:) ?(?P<value>.*)$")
 
 
 def results_of_splunk(text: str) -> Iterator[tuple[int, Entry]]:
@@ -78,3 +88,26 @@ def _told(begun: int, record: dict[str, str] | None, resource: dict[str, str]) -
         name.removeprefix("k8s.").replace(".", "_"): value for name, value in {**resource, **record}.items()
     }
     yield begun, {"message": body[4:-1], "timestamp": time, "labels": labels}
+
+
+def rows_of_columns(text: str) -> Iterator[tuple[int, Entry]]:
+    """Yield the line, from 1, and the columns of each row; nothing if no column holds lines of TensorFlow.
+
+    Lines below the first one of a column belong to it.
+    """
+    numbers, rows = list[int](), list[Entry]()
+    is_between, last = True, ""
+    for number, line in enumerate(text.splitlines(), 1):
+        column = _COLUMN.match(line)
+        name = column["name"] if column else ""
+        if column and is_between and (not rows or name == next(iter(rows[0]))):
+            numbers.append(number)
+            rows.append({})
+        if column and rows and name not in rows[-1] and (len(rows) == 1 or name in rows[0]):
+            last = name
+            rows[-1][last] = column["value"]
+        elif last and not _BETWEEN_ROWS.fullmatch(line):
+            rows[-1][last] += f"\n{line}"
+        is_between = _BETWEEN_ROWS.fullmatch(line) is not None
+    if fields_of(rows):
+        yield from zip(numbers, map(dict, plain_entries(rows)), strict=True)

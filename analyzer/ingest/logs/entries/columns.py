@@ -6,8 +6,6 @@ Azure's and Elasticsearch's query interfaces answer with the names of the column
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.model.lazy_regex import lazy_regex
-
 _COLUMNS = {
     "message": ("@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content"),
     "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]",
@@ -19,12 +17,6 @@ _COLUMNS = {
     ),
 }  # fmt: skip
 """Field of an entry → the columns, in lower case, that may hold it; the first one present does."""
-ANSWER = lazy_regex(
-    rb'\s*\{\s*(?:"\w{1,40}"\s*:\s*[\w.]{1,40}\s*,\s*){0,9}"(?i:tables|schema|columns)"\s*:\s*\[\s*\{'
-    rb'(?=[^\]]{0,2000}?"(?i:columnname|name)"\s*:\s*"(?i:@?timestamp|_?time|date|timegenerated)")'
-    rb'[^\]]{0,2000}?"(?i:columnname|name)"\s*:\s*"(?i:@?message|_raw|textpayload|logmessage|line|log|msg|content)"'
-)
-"""Start of an answer in JSON with names of columns before the rows, among them a message and a time."""
 _NAMES, _ROWS = ("columns", "Columns", "schema"), ("rows", "Rows", "datarows", "values")
 
 

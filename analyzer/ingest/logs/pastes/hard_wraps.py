@@ -1,9 +1,10 @@
-"""Joins lines that a terminal broke at its width before somebody copied them."""
+"""Joins lines that a terminal broke at its width before somebody copied them, or tmux saved its window."""
 
 from collections.abc import Sequence
 
 from analyzer.ingest.logs.pastes.line_forms import is_of_logger
 from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.text import ESCAPES
 from analyzer.model.lazy_regex import lazy_regex
 
 _WIDTHS = range(60, 400)
@@ -21,12 +22,13 @@ _END_OF_CELL = ("|", "+", "-", "=", "│", "*", "#")
 
 def joined(lines: Sequence[str]) -> Sequence[str]:
     """Return the lines, with broken ones joined in the place of the first part and the other parts empty."""
-    width = max(map(len, lines), default=0)
+    shown = [ESCAPES.sub("", line) if "\x1b" in line else line for line in lines]
+    width = max(map(len, shown), default=0)
     if width not in _WIDTHS:
         return lines
-    longest = [at for at in range(len(lines) - 1) if len(lines[at]) == width and _may_be_broken(lines[at])]
-    broken = {at for at in longest if _goes_on(lines[at + 1])}
-    messages = {_DIGITS.sub("0", lines[at]) for at in broken}
+    longest = [at for at in range(len(shown) - 1) if len(shown[at]) == width and _may_be_broken(shown[at])]
+    broken = {at for at in longest if _goes_on(shown[at + 1])}
+    messages = {_DIGITS.sub("0", shown[at]) for at in broken}
     if len(messages) < _LEAST_BROKEN or len(broken) < _SHARE_BROKEN * len(longest):
         return lines
     found, first = list(lines), 0

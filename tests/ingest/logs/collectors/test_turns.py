@@ -105,9 +105,14 @@ def test_a_number_of_each_line_names_no_writer() -> None:
     assert sorted(filter(None, streams("\n".join(rows)))) == ["gpu-a", "gpu-b"]
 
 
-def test_a_file_that_grep_names_is_a_writer() -> None:
-    """With the number of the line, or without."""
-    lines = [f"logs/gpu-{name}.log:{at}:step {at}" for name in "ab" for at in range(9)]
+@pytest.mark.parametrize(
+    ("folder", "mark"),
+    [("logs/", ""), ("logs\\", ""), ("C:\\logs\\", "> ")],
+    ids=["grep", "PowerShell", "with a mark"],
+)
+def test_a_file_that_a_search_names_is_a_writer(folder: str, mark: str) -> None:
+    """With the number of the line."""
+    lines = [f"{mark}{folder}gpu-{name}.log:{at}:step {at}" for name in "ab" for at in range(9)]
     assert streams("\n".join(lines)) == {
-        f"logs/gpu-{name}.log": [f"step {at}" for at in range(9)] for name in "ab"
+        f"{folder}gpu-{name}.log": [f"step {at}" for at in range(9)] for name in "ab"
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.ingest.logs.pastes.hard_wraps import joined
+from analyzer.ingest.logs.text import ESCAPES
 
 WIDTH = 80
 LOG = [
@@ -31,6 +32,12 @@ def test_broken_lines_are_joined_where_they_begin(width: int) -> None:
     assert len(found) == len(broken)
 
 
+def test_colours_take_no_columns() -> None:
+    """A window may be saved with them."""
+    broken = [f"\x1b[3{at % 8}m{line}\x1b[0m" for at, line in enumerate(wrapped(LOG))]
+    assert [ESCAPES.sub("", line) for line in joined(broken) if line] == LOG
+
+
 @pytest.mark.parametrize(
     "lines",
     [
@@ -45,8 +52,10 @@ def test_broken_lines_are_joined_where_they_begin(width: int) -> None:
             f"{step}/469 [=====>.......................] - ETA: 1:12 - loss: 0.7313 - acc: 0.50"
             for step in (1, 2, 3)
         ],
+        [line[:WIDTH] for line in LOG[:2] * 3],
+        [LOG[0]] * 9,
     ],
-    ids=["unbroken", "one message", "table", "columns", "progress"],
+    ids=["unbroken", "one message", "table", "columns", "progress", "cut at the edge", "the same line again"],
 )
 def test_lines_that_are_of_equal_length_stay(lines: list[str]) -> None:
     """Nothing goes on below them, or they are all of one form."""
