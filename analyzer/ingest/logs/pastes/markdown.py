@@ -10,6 +10,7 @@ from html import unescape
 from analyzer.ingest.logs.collectors.line_styles import Style
 from analyzer.ingest.logs.collectors.streams import detect_style
 from analyzer.ingest.logs.pastes.hard_wraps import joined
+from analyzer.ingest.logs.pastes.manifests import declared
 from analyzer.ingest.logs.pastes.post import printed
 from analyzer.ingest.logs.prefixes import head
 from analyzer.model.lazy_regex import lazy_regex
@@ -62,7 +63,7 @@ def unmarked(lines: Sequence[str]) -> list[str]:
     depth = min((_depth(line) for line in bare if line.strip()), default=0)
     moved = _dedented([line[depth:] for line in bare])
     quoted = [line[:1] == "`" and _QUOTED_CODE.match(line) is not None for line in unquoted]
-    paired = _paired(moved)
+    paired = _without_manifests(_paired(moved))
     return printed(paired, [is_fence(line) for line in paired], quoted)
 
 
@@ -126,6 +127,14 @@ def _paired(lines: Sequence[str]) -> Sequence[str]:
             is_open = any(map(is_fence, lines[at + 1 :]))
             paired[at] = "```" if is_open else line
     return paired
+
+
+def _without_manifests(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines, with those of manifests emptied."""
+    if not any("apiVersion: " in line for line in lines):
+        return lines
+    emptied = frozenset(declared(lines))
+    return ["" if at in emptied else line for at, line in enumerate(lines)]
 
 
 def _begins_log(text: str) -> bool:
