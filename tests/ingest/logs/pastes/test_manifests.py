@@ -7,7 +7,22 @@ import pytest
 from analyzer.ingest.logs.pastes.manifests import declared
 from analyzer.ingest.logs.pastes.markdown import unmarked
 
-MANIFEST = ["apiVersion: kubeflow.org/v1", "kind: TFJob", "metadata:", "  annotations:", '    note: "OOMKilled is retried"', "spec:", "  tfReplicaSpecs:", "    Worker:", "      template:", "        spec:", "          containers:", "          - name: tensorflow", "            env:", '            - {name: ON_FAILURE, value: "Segmentation fault"}']
+MANIFEST = [
+    "apiVersion: kubeflow.org/v1",
+    "kind: TFJob",
+    "metadata:",
+    "  annotations:",
+    '    note: "OOMKilled is retried"',
+    "spec:",
+    "  tfReplicaSpecs:",
+    "    Worker:",
+    "      template:",
+    "        spec:",
+    "          containers:",
+    "          - name: tensorflow",
+    "            env:",
+    '            - {name: ON_FAILURE, value: "Segmentation fault"}',
+]
 LOG = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce"
 
 
