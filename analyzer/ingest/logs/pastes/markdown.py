@@ -14,7 +14,7 @@ from analyzer.ingest.logs.pastes.manifests import declared
 from analyzer.ingest.logs.pastes.post import printed
 from analyzer.ingest.logs.prefixes import head
 from analyzer.model.lazy_regex import lazy_regex
-from analyzer.model.traceback_format import header_of
+from analyzer.model.traceback_format import header_of, names_error
 
 LARGEST_PASTE = 1_000_000
 """Maximum size in bytes of a log that may be a paste; GitHub takes 65,536 characters a comment."""
@@ -59,10 +59,10 @@ def begins_output(fence: str) -> bool:
 def unmarked(lines: Sequence[str]) -> list[str]:
     """Return the lines as their log had them."""
     unquoted = joined([_unquoted(line) for line in lines])
-    bare = [_CODE.sub(r"\g<code>", line) if line[:1] == "`" else line for line in unquoted]
+    bare = [_without_backticks(line) if line[:1] == "`" else line for line in unquoted]
     depth = min((_depth(line) for line in bare if line.strip()), default=0)
     moved = _dedented([line[depth:] for line in bare])
-    quoted = [line[:1] == "`" and _QUOTED_CODE.match(line) is not None for line in unquoted]
+    quoted = [line[:1] == "`" and _is_code(line) for line in unquoted]
     paired = _without_manifests(_paired(moved))
     return printed(paired, [is_fence(line) for line in paired], quoted)
 
@@ -96,6 +96,17 @@ def _unquoted(line: str) -> str:
         text, bar, rest = row["text"].rpartition("|")
         return text.rstrip() if bar and text[-1:].isspace() and not rest.strip() else row["text"]
     return _QUOTED.sub("", line) if line[:1] == ">" else line
+
+
+def _without_backticks(line: str) -> str:
+    """Return what a line of code says; an error may quote names in backticks of its own."""
+    code = line[1:].removesuffix("`")
+    return code if line[-1:] == "`" and names_error(code) else _CODE.sub(r"\g<code>", line)
+
+
+def _is_code(line: str) -> bool:
+    """Return True if a line that begins with a backtick is code as a whole."""
+    return _QUOTED_CODE.match(line) is not None or (line[-1:] == "`" and names_error(line[1:-1]))
 
 
 def _depth(line: str) -> int:
