@@ -1,6 +1,6 @@
 """Finds manifests of Kubernetes in what was pasted: they declare a job, and nothing in them has happened.
 
-An object that was read back from the cluster has a `status`, and stays.
+An object that was read back from the cluster has a `status`, or is an event, and stays.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from analyzer.model.lazy_regex import lazy_regex
 
 _BEGINS = lazy_regex(r"(?P<indent>\s*)apiVersion: [\w./-]+\s*$")
 _KIND = lazy_regex(r"\s*kind: [A-Z]\w+\s*$")
-_STATUS = lazy_regex(r"\s*status:")
+_HAPPENED = lazy_regex(r"\s*(?:- )?(?:status:|kind: Event\b)")
 _GOES_ON = lazy_regex(r"(?:[\w./-]+:(?:\s|$)|- |#|---\s*$)")
 """Regex for a line of YAML that is indented as the first one."""
 _CLUSTER = lazy_regex(r"TF_CONFIG|[\"']cluster[\"']\s*:")
@@ -23,7 +23,7 @@ def declared(lines: Sequence[str]) -> Iterator[int]:
         begins = _BEGINS.match(lines[at])
         end = _end(lines, at, begins["indent"]) if begins else at + 1
         whole = lines[at:end]
-        if begins and any(map(_KIND.match, whole)) and not any(map(_STATUS.match, whole)):
+        if begins and any(map(_KIND.match, whole)) and not any(map(_HAPPENED.match, whole)):
             yield from (number for number in range(at, end) if not _CLUSTER.search(lines[number]))
         at = end
 

@@ -48,10 +48,18 @@ def test_the_cluster_that_it_states_is_kept() -> None:
     [
         [*MANIFEST, "status:", "  phase: Failed"],
         ["items:", *(f"  {line}" for line in MANIFEST), "  status:", "    phase: Failed"],
+        [
+            "apiVersion: v1",
+            "items:",
+            "- apiVersion: v1",
+            "  kind: Event",
+            "  message: OOMKilled",
+            "kind: List",
+        ],
         ["apiVersion: v1", LOG],
         ["this job's apiVersion: v1 is old", "kind: TFJob"],
     ],
-    ids=["read from the cluster", "in a list", "without a kind", "prose"],
+    ids=["read from the cluster", "in a list", "an event", "without a kind", "prose"],
 )
 def test_what_is_no_manifest_stays(lines: list[str]) -> None:
     """An object with a status tells what happened."""
