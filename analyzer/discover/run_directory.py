@@ -52,9 +52,11 @@ _MAY_BE_LOG = re.compile(
 )
 """Regex for names of logs without a suffix, such as `48213_1`, or with a number or a host as suffix."""
 _MAY_BE_POST = re.compile(
-    r"(?:^|/)(?!readme|change(?:log|s)\b|contributing|licen[cs]e|notice|security|authors|index\b)[^/]*\.(?:md|markdown)$"
+    r"(?:^|/)(?!readme|change(?:log|s)\b|contributing|licen[cs]e|notice|security|authors|index\b)[^/]*\.(?:md|markdown|html?)$"
 )
-"""Regex for names of Markdown in which a user may have saved a post; others describe a program."""
+"""Regex for names of Markdown or pages in which a user may have saved a post; others describe a program."""
+_PAGE_BYTES = 1_000_000
+_PREFORMATTED = re.compile(rb"(?i)<(?:pre|code)\b[^<>]*>[^<]*[a-z]{3}")
 _NO_LINES_OF_A_LOG = re.compile(rb"\A(?![^\n]*\n)|\A(?:#!|[<{\[])|[\0-\7\x0e-\x1a\x1c-\x1f]")
 
 
@@ -279,9 +281,14 @@ def _as_log(source: Source) -> Source:
 
 
 def _as_post(source: Source) -> Source:
-    """Return a file of a run without any log as one if its name says that it is Markdown."""
-    is_post = not source.skip and _MAY_BE_POST.search(_plain(source.name).lower())
+    """Return a file of a run without any log as one if its name says that it is Markdown or a page."""
+    name = _plain(source.name).lower()
+    is_post = not source.skip and _MAY_BE_POST.search(name)
     if not is_post or is_own_report(source.name, _opening_of(source.path)) or is_binary(source.path):
+        return source
+    if not name.endswith(("md", "markdown")) and not _PREFORMATTED.search(
+        _opening_of(source.path, _PAGE_BYTES)
+    ):
         return source
     return source._replace(kind=Kind.LOG, worker=worker_of(source.name))
 
@@ -308,10 +315,10 @@ def _kind_by_content(name: str, opening: bytes) -> Kind:
     return Kind.LOG if may_be_log and not _NO_LINES_OF_A_LOG.search(opening) else kind
 
 
-def _opening_of(path: Path) -> bytes:
+def _opening_of(path: Path, size: int = OPENING_BYTES) -> bytes:
     """Return the first bytes of a file, of its contents if it is compressed; none if it cannot be read."""
     try:
-        return opening_of(path, OPENING_BYTES)
+        return opening_of(path, size)
     except OSError:
         return b""
 

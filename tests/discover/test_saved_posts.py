@@ -27,3 +27,27 @@ def test_a_post_beside_a_log_may_be_about_another_run(tmp_path: Path) -> None:
     """Only the log is read."""
     found = kinds(tmp_path, issue=POST, worker_0="step 1\n")
     assert found == {"issue.md": Kind.OTHER, "worker_0.log": Kind.LOG}
+
+
+PAGE = "<html><head><style>p {}</style></head><body><p>It stops:</p><pre>\nKilled\n</pre></body></html>"
+
+
+def page(folder: Path, text: str, **beside: str) -> Kind:
+    """Return the kind of a page that a user saved, beside files of Markdown and logs."""
+    (folder / "question.html").write_text(text, encoding="utf-8")
+    return kinds(folder, **beside)["question.html"]
+
+
+def test_a_page_counts_where_there_is_no_log(tmp_path: Path) -> None:
+    """However long its head is."""
+    assert page(tmp_path, PAGE.replace("p {}", "p {}" * 2_000)) is Kind.LOG
+
+
+def test_a_page_beside_a_log_may_be_about_another_run(tmp_path: Path) -> None:
+    """As a post."""
+    assert page(tmp_path, PAGE, worker_0="step 1\n") is Kind.OTHER
+
+
+def test_a_page_without_preformatted_words_is_no_post(tmp_path: Path) -> None:
+    """Such as a chart."""
+    assert page(tmp_path, "<html><body><pre>1 2 3</pre></body></html>") is Kind.OTHER

@@ -12,6 +12,7 @@ from analyzer.ingest.logs.records import Record, records
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, Line, lines
 from analyzer.ingest.matcher import Hit, Matcher
 from analyzer.ingest.reader_output import SourceRows
+from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Message
 from analyzer.model.schema import LARGEST_INT
 from analyzer.model.task_names import listed_workers
@@ -19,6 +20,9 @@ from analyzer.model.traceback_format import executed
 
 EDGE_RECORDS = 60
 """Records at the start and end of a log that are always kept, as context for unknown failures."""
+
+_SETTING = lazy_regex(r"(?:export |declare -x )?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+=(?!=)")
+"""Regex for the name of a variable of the environment, whose value is no message, whatever it says."""
 
 Wanted = deque[tuple[int, set[str]]]
 """(line number, ids of the patterns with a literal in that line), in order."""
@@ -114,7 +118,10 @@ def _hits(record: Record, wanted: Wanted, matcher: Matcher) -> list[Hit]:
     if not ids:
         return []
     text = executed(record.text) if record.kind == "traceback" else record.text
-    return matcher.confirm(ids, text, record.level)
+    hits = matcher.confirm(ids, text, record.level)
+    if record.kind == "plain" and (setting := _SETTING.match(text)):
+        return [hit for hit in hits if hit.start < setting.end() or hit.pattern in matcher.facts]
+    return hits
 
 
 def _read_progress(output: SourceRows, record: Record, progress: ProgressReader) -> None:

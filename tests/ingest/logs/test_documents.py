@@ -133,3 +133,22 @@ def test_a_notebook_that_printed_nothing_is_no_log(tables_of: TablesOf) -> None:
     empty = {"cells": [{"cell_type": "code", "source": ["step = 1"], "outputs": []}], "nbformat": 4}
     with pytest.raises(NothingReadable, match="a notebook whose cells have no outputs"):
         tables_of({"worker-0.ipynb": json.dumps(empty)})
+
+
+QUESTION = "<html><div id='question' class='question'><p>It stops:</p><pre><code>step 1 loss 0.5\nKilled</code></pre></div>"
+ANSWER = "<div id='answer-7' class='answer js-answer'><p>Not this one?</p><pre><code>step 9 loss 0.5</code></pre></div></html>"
+
+
+@pytest.mark.parametrize(
+    ("page", "steps"),
+    [
+        (QUESTION + ANSWER, [1]),
+        (QUESTION + ANSWER.replace("class='answer js-answer'", "itemprop='suggestedAnswer'"), [1]),
+        (QUESTION + ANSWER.replace("answer", "comment"), [1, 9]),
+        (QUESTION.replace("pre>", "p>") + ANSWER, [9]),
+    ],
+    ids=["an answer", "marked for search engines", "a comment", "a question without a log"],
+)
+def test_an_answer_quotes_other_jobs(page: str, steps: list[int], tables_of: TablesOf) -> None:
+    """A comment may be of who asked."""
+    assert tables_of({"console.html": page})["scalars"].filter(tag="step")["step"].to_list() == steps

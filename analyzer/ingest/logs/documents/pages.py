@@ -23,6 +23,13 @@ _MIN_ROWS = 3
 _HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6", "summary"})
 _INSIDE = frozenset({*_HEADINGS, "a", "pre"})
 """Elements whose text counts, or is told from the text around it."""
+_ANSWERS = re.compile(
+    r"<(?:div|section|article|ol|ul)\b[^<>]{0,400}?\b(?:id=[\"']answers[\"']"
+    r"|class=[\"'](?:[^\"'<>]{0,200}\s)?answers?(?:\s[^\"'<>]{0,200})?[\"']"
+    r"|itemprop=[\"'](?:accepted|suggested)Answer[\"'])",
+    re.IGNORECASE,
+)
+"""Regex for the element in which pages of questions and answers begin to show what others answered."""
 
 
 def read(text: str) -> Sequence[TextLine]:
@@ -37,6 +44,7 @@ def read(text: str) -> Sequence[TextLine]:
     text = _with_escaped_blocks(text)
     if "&lt;pre" in text:  # as feeds and trackers have the page of an issue
         text = unescape(text)
+    text = _asked(text)
     lines = [*_preformatted(text)] or _rows(text)
     if not lines and is_page:
         raise NoLogsError("an HTML page without preformatted text; save the log as text")
@@ -57,6 +65,16 @@ def _with_escaped_blocks(page: str) -> str:
     first, *blocks = page.split("<![CDATA[")
     parts = [block.partition("]]>") for block in blocks]
     return first + "".join(f"<pre>{escape(text)}</pre>{rest}" for text, _, rest in parts)
+
+
+def _asked(page: str) -> str:
+    """Return a page without the answers to its question: they quote errors of other jobs.
+
+    A question without preformatted text keeps them.
+    """
+    answers = _ANSWERS.search(page)
+    question = page[: answers.start()] if answers else page
+    return question if "<pre" in question else page
 
 
 def _of_log(page: str) -> str:

@@ -10,10 +10,11 @@ from html import unescape
 from analyzer.ingest.logs.collectors.line_styles import Style
 from analyzer.ingest.logs.collectors.streams import detect_style
 from analyzer.ingest.logs.pastes.hard_wraps import joined
+from analyzer.ingest.logs.pastes.manifests import declared
 from analyzer.ingest.logs.pastes.post import printed
 from analyzer.ingest.logs.prefixes import head
 from analyzer.model.lazy_regex import lazy_regex
-from analyzer.model.traceback_format import header_of
+from analyzer.model.traceback_format import header_of, names_error
 
 LARGEST_PASTE = 1_000_000
 """Maximum size in bytes of a log that may be a paste; GitHub takes 65,536 characters a comment."""
@@ -58,11 +59,11 @@ def begins_output(fence: str) -> bool:
 def unmarked(lines: Sequence[str]) -> list[str]:
     """Return the lines as their log had them."""
     unquoted = joined([_unquoted(line) for line in lines])
-    bare = [_CODE.sub(r"\g<code>", line) if line[:1] == "`" else line for line in unquoted]
+    bare = [_without_backticks(line) if line[:1] == "`" else line for line in unquoted]
     depth = min((_depth(line) for line in bare if line.strip()), default=0)
     moved = _dedented([line[depth:] for line in bare])
-    quoted = [line[:1] == "`" and _QUOTED_CODE.match(line) is not None for line in unquoted]
-    paired = _paired(moved)
+    quoted = [line[:1] == "`" and _is_code(line) for line in unquoted]
+    paired = _without_manifests(_paired(moved))
     return printed(paired, [is_fence(line) for line in paired], quoted)
 
 
@@ -97,6 +98,17 @@ def _unquoted(line: str) -> str:
     return _QUOTED.sub("", line) if line[:1] == ">" else line
 
 
+def _without_backticks(line: str) -> str:
+    """Return what a line of code says; an error may quote names in backticks of its own."""
+    code = line[1:].removesuffix("`")
+    return code if line[-1:] == "`" and names_error(code) else _CODE.sub(r"\g<code>", line)
+
+
+def _is_code(line: str) -> bool:
+    """Return True if a line that begins with a backtick is code as a whole."""
+    return _QUOTED_CODE.match(line) is not None or (line[-1:] == "`" and names_error(line[1:-1]))
+
+
 def _depth(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
 
@@ -126,6 +138,14 @@ def _paired(lines: Sequence[str]) -> Sequence[str]:
             is_open = any(map(is_fence, lines[at + 1 :]))
             paired[at] = "```" if is_open else line
     return paired
+
+
+def _without_manifests(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines, with those of manifests emptied."""
+    if not any("apiVersion: " in line for line in lines):
+        return lines
+    emptied = frozenset(declared(lines))
+    return ["" if at in emptied else line for at, line in enumerate(lines)]
 
 
 def _begins_log(text: str) -> bool:

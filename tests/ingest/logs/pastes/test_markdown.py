@@ -20,6 +20,8 @@ LOG = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:
         ("> > step 5 loss 0.5", "step 5 loss 0.5"),
         ("`step 5 loss 0.5`", "step 5 loss 0.5"),
         ("> `step 5 loss 0.5", "step 5 loss 0.5"),
+        ("`ValueError: `handle` is not available here.`", "ValueError: `handle` is not available here."),
+        ("`lr` is deprecated, use `rate`", "`lr` is deprecated, use `rate`"),
         ("\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}step 5", "step 5"),
         ("  |   |   | 2026-11-17 12:30:37 | step 5 loss 0.5", "step 5 loss 0.5"),
         ("| 2026-11-17 12:30:37.120 | ERROR | step 5 loss 0.5 |", "step 5 loss 0.5"),
