@@ -7,6 +7,7 @@ from analyzer.derive.cluster.misdirected_calls import misdirected_calls
 from analyzer.derive.cluster.reachability import reachability
 from analyzer.derive.cluster.stated_values import cluster
 from analyzer.derive.cluster.workers import workers
+from analyzer.derive.endings.earlier_attempts import earlier_attempts
 from analyzer.derive.endings.exceptions import exceptions
 from analyzer.derive.endings.job import job
 from analyzer.derive.endings.lifetimes import lifetimes
@@ -62,6 +63,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
             "clocks": lambda t: clocks(sources, training, facts, t["workers"]),
             "exceptions": lambda _: exceptions(records, training, facts, sources, messages),
             "lifetimes": lambda t: lifetimes(trained, t["workers"], t["exceptions"], _clock(t), messages),
+            "earlier_attempts": lambda t: earlier_attempts(t["lifetimes"], t["exceptions"], facts, records),
             "silences": lambda t: silences(
                 t["lifetimes"], training, _clock(t), scheduler_stop(facts), collected
             ),

@@ -71,13 +71,24 @@ def timeline(
     blamed = {worker for worker, part in parts.items() if part in {"culprit", "suspect"}}
     kept = sorted(range(len(events)), key=lambda i: (events[i]["worker"] not in blamed, _rank(events[i]), i))
     shown = [events[i] | order.bounds(events[i]) for i in sorted(kept[:MAX_EVENTS])]
-    return _with_excerpts(shown, tables), len(events) - len(shown)
+    return _with_excerpts(_with_attempts(shown, tables), tables), len(events) - len(shown)
 
 
 def pauses_by_worker(pauses: pl.DataFrame) -> dict[str, list[PauseInterval]]:
     """Return worker → its pauses by time, in the form of the output document."""
     rows = pauses.iter_rows(named=True)
     return grouped((row.pop("worker"), cast(PauseInterval, row)) for row in rows)
+
+
+def _with_attempts(events: Sequence[Event], tables: Tables) -> list[Event]:
+    """Return the events, without the attempts of workers that made only one."""
+    again = set(tables["lifetimes"].filter(pl.col("attempts") > 1)["worker"])
+    return [
+        event
+        if event["worker"] in again
+        else {key: value for key, value in event.items() if key != "attempt"}
+        for event in events
+    ]
 
 
 def _with_excerpts(events: Sequence[Event], tables: Tables) -> list[TimelineEvent]:
@@ -190,7 +201,8 @@ class _SortKey:
 
 def _event(row: dict[str, Any], kind: str, text: str) -> Event:
     time, worker, source, line = map(row.get, ("time", "worker", "source", "line"))
-    return {"time": time, "worker": worker, "kind": kind, "text": text, "source": source, "line": line}
+    made = {"time": time, "worker": worker, "kind": kind, "text": text, "source": source, "line": line}
+    return made | ({"attempt": row["attempt"]} if row.get("attempt") else {})
 
 
 def _milestones(tables: Tables) -> Iterator[Event]:
@@ -280,6 +292,7 @@ def _ends(
         shown = (life["end_source"], life["end_line"]) if life["end_source"] else None
         source, line = shown or codes.get(worker) or last.get(worker) or (None, None)
         row = {"time": life["last_seen"], "worker": worker, "source": source, "line": line}
+        row["attempt"] = life["attempts"]
         if (at := finished.get(worker)) and life["time"] is None and life["ended"] in _BY_EXIT_CODE:
             row |= {"time": datetime.fromisoformat(at["value"]).timestamp()} | {
                 k: at[k] for k in ("source", "line")

@@ -159,23 +159,23 @@ def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
     nonfinite = event is not None and event["kind"] == "nonfinite"
     moment = _moment(event) if event else "Unknown time" if hosts else ""
     where = " on ".join(text for text in (moment, hosts) if text)
-    tried = attempts(diagnosis)
-    last = f"{tried}, this is the last" if tried and event and not nonfinite else tried
     trainers = _trainers(diagnosis)
     who = "all workers" if len(trainers) > 1 else names([w["id"] for w in trainers])
     place = one_line(event["text"], 80) if event and nonfinite else f"{who} reached {reached}"
-    parts = (last, place if reached or nonfinite else "")
+    parts = (attempts(diagnosis, None if nonfinite else event), place if reached or nonfinite else "")
     return [Answer("When and where?", where, "; ".join(filter(None, parts)))] if where else []
 
 
-def attempts(diagnosis: Mapping[str, Any]) -> str:
-    """Return who started more than once: `all workers made 3 attempts`; empty if nobody did."""
+def attempts(diagnosis: Mapping[str, Any], event: Mapping[str, Any] | None = None) -> str:
+    """Return who started more than once, and of which attempt an `event` is; empty if nobody did."""
     made = {w["id"]: w["attempts"] for w in diagnosis["workers"] if w["attempts"] > 1}
     if not made:
         return ""
     who = "all workers" if len(made) == len(diagnosis["workers"]) else names([*made])
     most = max(made.values())
-    return f"{who} made {'up to ' if min(made.values()) < most else ''}{most} attempts"
+    number = (event or {}).get("attempt") or most
+    this = f", this is {'the last' if number == most else f'attempt {number}'}" if event else ""
+    return f"{who} made {'up to ' if min(made.values()) < most else ''}{most} attempts{this}"
 
 
 def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:

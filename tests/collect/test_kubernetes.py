@@ -109,7 +109,10 @@ def test_pods_that_are_gone_are_told(serve_cluster: Serve, home: Path, capsys: A
 @kubectl
 @processes
 def test_an_indexed_job_has_attempts(serve_cluster: Serve, home: Path) -> None:
-    """A pod that the job replaced is the attempt before; a container that was restarted has a previous log."""
+    """A pod that the job replaced is the attempt before; a container that was restarted has a previous log.
+
+    While it waits for its next start, the previous log is the one that it has.
+    """
     cluster = RecordedCluster()
     at = "batch.kubernetes.io/job-completion-index"
     labels = [{"batch.kubernetes.io/job-name": "bert", at: index} for index in "011"]
@@ -122,6 +125,13 @@ def test_an_indexed_job_has_attempts(serve_cluster: Serve, home: Path) -> None:
     for each in cluster.objects["pods"]:
         cluster.logs[each["metadata"]["name"], "tensorflow", False] = LOG
     cluster.logs["bert-0-xk2lp", "tensorflow", True] = LOG
+    waiting = pod("bert-2-wwwww", None, labels=labels[0] | {at: "2"}, restartCount=5)
+    waiting["status"]["containerStatuses"][0] |= {
+        "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+        "lastState": {"terminated": {"exitCode": 3}},
+    }
+    cluster.objects["pods"].append(waiting)
+    cluster.logs["bert-2-wwwww", "tensorflow", False] = LOG
     serve_cluster(cluster)
     assert main(["k8s", "job/bert", "-o", "run", "--no-analyze"]) == 0
     stored = sorted(path.name for path in Path("run").glob("*.log"))
@@ -130,9 +140,15 @@ def test_an_indexed_job_has_attempts(serve_cluster: Serve, home: Path) -> None:
         "bert-0-xk2lp.log",
         "bert-1-aaaaa-attempt-2.log",
         "bert-1-zzzzz-attempt-1.log",
+        "bert-2-wwwww.log",
     ]
     codes = Path("run/exit_codes.txt").read_text().splitlines()
-    assert codes == ["bert-0-xk2lp running", "bert-1-zzzzz-attempt-1 1", "bert-1-aaaaa-attempt-2 running"]
+    assert codes == [
+        "bert-0-xk2lp running",
+        "bert-1-zzzzz-attempt-1 1",
+        "bert-1-aaaaa-attempt-2 running",
+        "bert-2-wwwww 3",
+    ]
 
 
 @kubectl

@@ -169,6 +169,17 @@ def test_attempts_are_counted(made: tuple[int, int], said: str) -> None:
     assert [answer.detail for answer in decision.failure(run)] == [said]
 
 
+@pytest.mark.parametrize(("attempt", "said"), [(2, "attempt 2"), (3, "the last"), (None, "the last")])
+def test_the_attempt_that_failed_is_named(attempt: int | None, said: str) -> None:
+    """A container that has just been restarted has logged no error yet: the report is on the attempt before."""
+    raised = event("worker:1", "error", 60.0) | ({"attempt": attempt} if attempt else {})
+    run = failed("user.exception", raised)
+    for worker in run["workers"]:
+        worker["attempts"] = 3
+    (answer,) = decision.failure(run)
+    assert f"all workers made 3 attempts, this is {said};" in answer.detail
+
+
 def test_the_only_worker_dates_a_failure_that_nobody_is_blamed_for() -> None:
     """And the end of the whole job does; that of one of several workers does not."""
     told = failed("unknown", event("worker:1", "end", 100.0), culprits=[])
