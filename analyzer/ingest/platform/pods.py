@@ -53,7 +53,9 @@ _FACTS = {
     "container": re.compile(r'\s*"Id":\s*"(?P<value>[0-9a-f]{64})"'),
 }
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
-_FINISHED = re.compile(r'\s*"?finishedAt"?:\s*["\']?(?P<value>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)')
+_TIME = r"""["']?(?P<value>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"""
+_FINISHED = re.compile(rf'\s*"?finishedAt"?:\s*{_TIME}')
+_STARTED = re.compile(rf'\s*"?start(?:edAt|Time)"?:\s*{_TIME}')
 _MAX_LINES_OF_STATE = 5
 """Lines from an exit code to the time in the same state of a container."""
 _EVENT = re.compile(r".*\b[Pp]od/(?P<value>[a-z0-9][\w.-]*)\s")
@@ -112,6 +114,8 @@ class _Pod:
         self.restarts = 0
         self.finished: tuple[int, str] | None = None
         """Line number and time of the current exit code."""
+        self.started: tuple[str, int] | None = None
+        """Earliest time at which the pod or a container of it started, and the number of that line."""
         self._named = False
 
     @property
@@ -145,6 +149,8 @@ class _Pod:
             self.in_last_state = bool(state["last"])
         if not self.in_init_container and (restarts := _FACTS["restarts"].match(line)):
             self.restarts = max(self.restarts, int(restarts["value"]))
+        if started := _STARTED.match(line):
+            self.started = min(self.started or ("~", 0), (started["value"], number))
         if self._is_running_by(line):
             self.running = number
         elif (code := _CODE.match(line)) and not self.in_init_container:
@@ -157,6 +163,8 @@ class _Pod:
         """Yield what it states of its end as facts: that it runs, or its exit code and the time of that."""
         if self.runs:
             yield {"line": self.running, "key": "pod_running", "value": "yes"}
+        if self.started:
+            yield {"line": self.started[1], "key": "started_at", "value": self.started[0]}
         if self.finished:
             at, value = self.finished
             yield {"line": at, "key": "finished_at", "value": value}
