@@ -65,7 +65,7 @@ class TriageOptions(NamedTuple):
     """True lists object stores in full, also directories that were quiet."""
     rules: tuple[str, ...] = ()
     again: bool = False
-    """True examines every run again that other rules examined, not only those that they may explain better."""
+    """True examines every run again that other rules examined."""
     packs: bool = True
     """Whether to use the rules and readers of installed packages."""
     reports_url: str = ""
