@@ -22,8 +22,8 @@ MAX_EVENTS = 400
 """Maximum number of events; those of blamed workers are kept first, then by kind."""
 _MAX_CHARS = 240
 _IMPORTANCE = (
-    "error", "nonfinite", "exploded", "signal", "end", "silence", "accusation", "last_step", "first_step",
-    "start",
+    "error", "nonfinite", "exploded", "signal", "end", "silence", "last_seen", "accusation", "last_step",
+    "first_step", "start",
 )  # fmt: skip
 
 _LOSSES = ("training_loss", "loss")
@@ -159,7 +159,7 @@ class _SortKey:
 
     def key(self, event: Event) -> tuple[float, str, int, int]:
         """Return (time, worker, phase, line); at equal time, a worker's start sorts first, its end last."""
-        ends = event["kind"] in {"end", "silence"}
+        ends = event["kind"] in {"end", "silence", "last_seen"}
         phase = 0 if event["kind"] == "start" else 2 if ends else 1
         return (self._time(event), event["worker"] or "", phase, event["line"] or 0)
 
@@ -288,7 +288,8 @@ def _ends(
     last = _edges(tables, "last_time")
     for life in tables["lifetimes"].iter_rows(named=True):
         worker = life["worker"]
-        silent = life["ended"] in {"vanished", "never_started"}
+        runs = life["ended"] == "running" or (life["ended"] == "unknown" and life["listed"])
+        kind = "silence" if life["ended"] in {"vanished", "never_started"} else "last_seen" if runs else "end"
         shown = (life["end_source"], life["end_line"]) if life["end_source"] else None
         source, line = shown or codes.get(worker) or last.get(worker) or (None, None)
         row = {"time": life["last_seen"], "worker": worker, "source": source, "line": line}
@@ -297,7 +298,7 @@ def _ends(
             row |= {"time": datetime.fromisoformat(at["value"]).timestamp()} | {
                 k: at[k] for k in ("source", "line")
             }
-        event = _event(row, "silence" if silent else "end", end_of(life, parts[worker], cause))
+        event = _event(row, kind, end_of(life, parts[worker], cause))
         stated = row["time"] != life["last_seen"] or (
             life["time"] is not None and life["ended"] in _BY_EXIT_CODE
         )

@@ -187,7 +187,7 @@ def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """
     blamed = blamed_workers(diagnosis)
     family = str(diagnosis["cause"]).partition(".")[0]
-    kinds = _FAILS_AT.get(family, ("error", "end", "silence"))
+    kinds = _FAILS_AT.get(family, ("error", "end", "silence", "last_seen"))
     for kind in kinds if blamed else kinds[:1]:
         dated = [e for e in diagnosis["timeline"] if e["kind"] == kind and _not_before(e) > -math.inf]
         events = [e for e in dated if not blamed or e["worker"] in blamed]

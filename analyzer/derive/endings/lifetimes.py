@@ -252,6 +252,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "last_error": error.message if (error := _last_error(life)) else None,
         "replicas": int(life.fact("replicas") or 0) or None,
         "restarted": life.attempts > 1,
+        "listed": bool(life.facts["pod_running"]),
         "plan_known": bool(place and place.states_plan),
         "planned_end": bool(place and place.is_planned_end),
         "end_source": end.get("source"),

@@ -192,6 +192,7 @@ class TimelineEvent(TypedDict):
         "signal",
         "end",
         "silence",
+        "last_seen",
         "checkpoint",
         "compile",
     ]
