@@ -38,13 +38,14 @@ class Answer(NamedTuple):
 
 def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
     """Return title and names of the blamed workers: `("culprit", "worker:2")`; empty strings if none."""
+    alone = len(diagnosis["workers"]) == 1  # an only worker is named, not accused
     if culprits := diagnosis["culprits"]:
-        return ("culprits" if len(culprits) > 1 else "culprit", names(culprits) + _guess(diagnosis, culprits))
+        title = "culprits" if len(culprits) > 1 else "only worker:" if alone else "culprit"
+        return (title, names(culprits) + _guess(diagnosis, culprits))
     if suspects := diagnosis["suspects"]:
-        one = "suspect" if len(diagnosis["workers"]) > 1 else "only worker seen:"
-        title = "one of" if len(suspects) > 1 else one
-        named = names(suspects) + _guess(diagnosis, suspects)
-        return (title if diagnosis["verdict"] != "inconclusive" else "not ruled out:", named)
+        title = "one of" if len(suspects) > 1 else "only worker seen:" if alone else "suspect"
+        title = title if diagnosis["verdict"] != "inconclusive" else "not ruled out:"
+        return (title, names(suspects) + _guess(diagnosis, suspects))
     return ("", "")
 
 
@@ -252,8 +253,7 @@ def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
     run = diagnosis["run"]
     last = [w["last_step"] for w in diagnosis["workers"] if w["last_step"]["step"] is not None]
     took = run["ended"] - run["started"] if None not in (run["started"], run["ended"]) else 0
-    detail = "; ".join(filter(None, ("left files", attempts(diagnosis))))
-    answers = [Answer("Workers", workers_seen(run), detail)]
+    answers = [Answer("Workers", workers_seen(run), f"left files; {attempts(diagnosis)}".removesuffix("; "))]
     if last:
         place = _position(*max((each["epoch"] or 0, each["step"]) for each in last))
         answers.append(Answer("Last step", place.removeprefix("step "), ""))

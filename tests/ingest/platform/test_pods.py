@@ -12,6 +12,7 @@ import yaml
 
 from analyzer.discover import discover
 from analyzer.pipeline import analyze, load_tables
+from analyzer.render import render
 from tests.rules import our_rules
 
 pytestmark = pytest.mark.runs
@@ -345,3 +346,15 @@ def test_a_pod_of_no_worker_tells_nothing_of_the_pod_above_it(
     facts = load_tables(discover([make_run({**LOGS, name: pretty})]), our_rules())["facts"]
     codes = facts.filter(key="exit_code").select("worker", "value").rows()
     assert codes == [("worker:1", "1")]
+
+
+def test_an_eviction_is_quoted_with_what_ran_short(make_run: MakeRun) -> None:
+    """What the container used stands at the end of a long line."""
+    ran_short = (
+        "The node was low on resource: ephemeral-storage. Threshold quantity: 10724997340, available: 9012Mi. "
+        "Container tensorflow was using 61235Mi, request is 0, has larger consumption of ephemeral-storage."
+    )
+    events = f"LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n12m   Warning   Evicted   pod/mnist-worker-1   {ran_short}\n"
+    document = analyze([make_run({**LOGS, "events.txt": events})]).document
+    assert document["cause"] == "scheduler.evicted"
+    assert "tensorflow was using 61235Mi, request is 0" in " ".join(render(document, "text").split())
