@@ -20,7 +20,8 @@ Words in capitals stand for names of your own.
 `mwms-collect` asks your platform for what it still has of the job, with your own tools and rights,
 stores it in a directory under names that the analyzer knows, and runs `mwms-analyze` on it.
 It only reads; `--no-analyze` stops before the diagnosis.
-`--dry-run` prints the commands, and runs only those that list what there is.
+`--dry-run` stores nothing: it runs only the commands that list what there is,
+and prints the others with the mark `(dry run)`.
 It reports what fails in the tool's own words, and goes on with the rest;
 logs that it could not get are listed in `not_collected.txt`, and the diagnosis names them.
 `collected_at.txt` says when it began and ended, `2026-11-26T07:41:31+00:00/2026-11-26T07:41:40+00:00`:

@@ -17,6 +17,10 @@ from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.collect import cloud, docker, kubernetes, slurm, ssh
 from analyzer.collect.commands import Commands, DryRun, Outcome
 from analyzer.model.errors import NothingReadable, UsageError
+from analyzer.render.formatting import plural
+
+_DRY = "(dry run) "
+"""Mark of what a dry run does not do, as other tools print it."""
 
 Collect = Callable[[Commands, argparse.Namespace], None]
 
@@ -65,7 +69,7 @@ def _add_platform(
     add = place.add_argument
     created = "new directory (default: run)"
     add("-o", "--output", dest="folder", metavar="DIR", type=Path, default=Path("run"), help=created)
-    planned = "print the commands and store nothing; those that list what there is do run"
+    planned = "store nothing: run what lists the job, and print the rest, marked `(dry run)`"
     add("--dry-run", action="store_true", help=planned)
     analyzed = "run mwms-analyze on the directory (default: yes)"
     add("--analyze", action=argparse.BooleanOptionalAction, default=True, help=analyzed)
@@ -169,6 +173,9 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     commands.write_time()
     if lost := commands.list_lost():
         print(f"mwms-collect: logs are missing: see {lost}", file=sys.stderr)
+    if arguments.dry_run:
+        stored = plural(len(commands.saved), "file")
+        write_stdout(f"{_DRY}{stored} would be stored in {folder}; commands without this mark ran\n")
     if arguments.dry_run or not arguments.analyze:
         return 0
     write_stdout("\n")
@@ -183,14 +190,16 @@ def _remove_empty(folder: Path) -> None:
 
 
 def _print(folder: Path, printed: set[str], outcome: Outcome) -> None:
-    """Print the command of an outcome that stores a file, with its size; print a new error to standard error.
+    """Print the command of an outcome, with the size of the file; print a new error to standard error.
+
+    A command that a dry run leaves out is marked.
 
     `printed` holds the errors printed so far, without the tool's name in front; a new one is added.
     """
     if outcome.arguments or outcome.file:
         shown = outcome._replace(file=str(folder / outcome.file)) if outcome.file else outcome
         size = f"  # {outcome.size:,} bytes" if outcome.arguments and outcome.size is not None else ""
-        write_stdout(f"{shown.shell}{size}\n")
+        write_stdout(f"{_DRY if outcome.planned else ''}{shown.shell}{size}\n")
     error = outcome.error.removeprefix(f"{next(iter(outcome.arguments), '')}: ")
     if error and error not in printed:
         printed.add(error)

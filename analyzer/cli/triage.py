@@ -76,6 +76,7 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
         relist=arguments.relist,
         rules=rules,
         packs=arguments.packs,
+        again=arguments.again,
         layout=_layout(arguments),
         digest_by=arguments.digest_by or "",
         channels=tuple(channels(arguments.notify, arguments.on_new)),
@@ -132,6 +133,8 @@ def _summary_line(night: TriageResult, settle: str) -> str:
     waited = f"call again {settle} after the last write, or with --settle 0s to take them now"
     more = [f"{night.waiting} still being written ({waited})"] * (night.waiting > 0)
     more += [f"{night.left} left for the next time"] * (night.left > 0)
+    kept = f"{night.other_rules} left as other rules diagnosed them (--again examines them again)"
+    more += [kept] * (night.other_rules > 0)
     return ", ".join([line, *more]) + "\n" + _filed_line(night.filed, night.undated)
 
 

@@ -34,13 +34,15 @@ _WITH_LOGS = (Kind.LOG, Kind.OTHER)
 class Outcome(NamedTuple):
     """A command, the file that it filled, the file's size in bytes, and its error message if it failed.
 
-    `size` is None if nothing was stored: a query, a dry run, or a failure.
+    `size` is None if nothing was stored: a query, a dry run, or a failure. What a dry run leaves out is
+    `planned`.
     """
 
     arguments: tuple[str, ...]
     file: str = ""
     size: int | None = None
     error: str = ""
+    planned: bool = False
 
     @property
     def shell(self) -> str:
@@ -198,14 +200,14 @@ class DryRun(Commands):
     def save(self, file: str, *arguments: str) -> None:
         """Report that the output of a command would be stored in `file`, without running it."""
         self.saved.append(file)
-        self._listener(Outcome(arguments, file))
+        self._listener(Outcome(arguments, file, planned=True))
 
     save_both = save
 
     def save_tree(self, folder: str, *arguments: str) -> None:
         """Report that a command would copy files to `folder`, without running it."""
         self.saved.append(folder)
-        self._listener(Outcome((*arguments, f"{self.folder / folder}/")))
+        self._listener(Outcome((*arguments, f"{self.folder / folder}/"), planned=True))
 
     def write_time(self) -> None:
         """Do nothing: nothing is stored."""

@@ -112,12 +112,15 @@ def _attempts(pods: Sequence[Json]) -> Iterator[tuple[str, Json]]:
 
 
 def _save_log(commands: Commands, job: Job, pod_stem: str, pod: Json, container: Json) -> None:
-    """Save the log of a container, and the log before its restart if it was restarted."""
+    """Save the log of a container, and the log before its restart if it was restarted.
+
+    While a container waits for its next start, both commands print the log of its last attempt.
+    """
     name = container["name"]
     stem = pod_stem if name == _main_container(pod) else f"{name}/{pod_stem}"
     logs = job.command("logs", pod["metadata"]["name"], f"--container={name}", "--timestamps")
     commands.save(f"{stem}.log", *logs)
-    if container.get("restartCount"):
+    if container.get("restartCount") and "waiting" not in container.get("state", {}):
         commands.save(f"{stem}-previous.log", *logs, "--previous")
 
 
@@ -136,11 +139,15 @@ def _failed(container: Json) -> bool:
 
 
 def _exit_code(pod: Json) -> str:
-    """Return the exit code of the main container, `running`, or an empty string if it never started."""
+    """Return the exit code of the main container, `running`, or an empty string if it never started.
+
+    A container that waits for its next start has that of its last attempt.
+    """
     statuses = pod.get("status", {}).get("containerStatuses", ())
     main = _main_container(pod)
-    state: Json = next((each.get("state", {}) for each in statuses if each["name"] == main), {})
-    ended = state.get("terminated")
+    container: Json = next((each for each in statuses if each["name"] == main), {})
+    state = container.get("state", {})
+    ended = (container.get("lastState", {}) if "waiting" in state else state).get("terminated")
     return str(ended["exitCode"]) if ended else "running" if "running" in state else ""
 
 

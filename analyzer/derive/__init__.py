@@ -4,9 +4,11 @@ import polars as pl
 
 from analyzer.derive.cluster.matches import matches
 from analyzer.derive.cluster.misdirected_calls import misdirected_calls
+from analyzer.derive.cluster.pods_of_other_times import without_pods_of_other_times
 from analyzer.derive.cluster.reachability import reachability
 from analyzer.derive.cluster.stated_values import cluster
 from analyzer.derive.cluster.workers import workers
+from analyzer.derive.endings.earlier_attempts import earlier_attempts
 from analyzer.derive.endings.exceptions import exceptions
 from analyzer.derive.endings.job import job
 from analyzer.derive.endings.lifetimes import lifetimes
@@ -41,6 +43,7 @@ from analyzer.tables.lazy_tables import LazyTables
 
 def derive(read: Tables, messages: Messages) -> Tables:
     """Return the ingested tables together with all that derive from them, each computed on first use."""
+    read = without_pods_of_other_times(read)
     facts = with_pods_that_ran(with_recorded_facts(read["facts"], read["sources"]))
     read = {**read, "facts": facts}
     sources, records, scalars = (read[name] for name in ("sources", "records", "scalars"))
@@ -62,6 +65,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
             "clocks": lambda t: clocks(sources, training, facts, t["workers"]),
             "exceptions": lambda _: exceptions(records, training, facts, sources, messages),
             "lifetimes": lambda t: lifetimes(trained, t["workers"], t["exceptions"], _clock(t), messages),
+            "earlier_attempts": lambda t: earlier_attempts(t["lifetimes"], t["exceptions"], facts, records),
             "silences": lambda t: silences(
                 t["lifetimes"], training, _clock(t), scheduler_stop(facts), collected
             ),

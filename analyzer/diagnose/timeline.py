@@ -22,8 +22,8 @@ MAX_EVENTS = 400
 """Maximum number of events; those of blamed workers are kept first, then by kind."""
 _MAX_CHARS = 240
 _IMPORTANCE = (
-    "error", "nonfinite", "exploded", "signal", "end", "silence", "accusation", "last_step", "first_step",
-    "start",
+    "error", "nonfinite", "exploded", "signal", "end", "silence", "last_seen", "accusation", "last_step",
+    "first_step", "start",
 )  # fmt: skip
 
 _LOSSES = ("training_loss", "loss")
@@ -71,13 +71,24 @@ def timeline(
     blamed = {worker for worker, part in parts.items() if part in {"culprit", "suspect"}}
     kept = sorted(range(len(events)), key=lambda i: (events[i]["worker"] not in blamed, _rank(events[i]), i))
     shown = [events[i] | order.bounds(events[i]) for i in sorted(kept[:MAX_EVENTS])]
-    return _with_excerpts(shown, tables), len(events) - len(shown)
+    return _with_excerpts(_with_attempts(shown, tables), tables), len(events) - len(shown)
 
 
 def pauses_by_worker(pauses: pl.DataFrame) -> dict[str, list[PauseInterval]]:
     """Return worker → its pauses by time, in the form of the output document."""
     rows = pauses.iter_rows(named=True)
     return grouped((row.pop("worker"), cast(PauseInterval, row)) for row in rows)
+
+
+def _with_attempts(events: Sequence[Event], tables: Tables) -> list[Event]:
+    """Return the events, without the attempts of workers that made only one."""
+    again = set(tables["lifetimes"].filter(pl.col("attempts") > 1)["worker"])
+    return [
+        event
+        if event["worker"] in again
+        else {key: value for key, value in event.items() if key != "attempt"}
+        for event in events
+    ]
 
 
 def _with_excerpts(events: Sequence[Event], tables: Tables) -> list[TimelineEvent]:
@@ -148,7 +159,7 @@ class _SortKey:
 
     def key(self, event: Event) -> tuple[float, str, int, int]:
         """Return (time, worker, phase, line); at equal time, a worker's start sorts first, its end last."""
-        ends = event["kind"] in {"end", "silence"}
+        ends = event["kind"] in {"end", "silence", "last_seen"}
         phase = 0 if event["kind"] == "start" else 2 if ends else 1
         return (self._time(event), event["worker"] or "", phase, event["line"] or 0)
 
@@ -190,7 +201,8 @@ class _SortKey:
 
 def _event(row: dict[str, Any], kind: str, text: str) -> Event:
     time, worker, source, line = map(row.get, ("time", "worker", "source", "line"))
-    return {"time": time, "worker": worker, "kind": kind, "text": text, "source": source, "line": line}
+    made = {"time": time, "worker": worker, "kind": kind, "text": text, "source": source, "line": line}
+    return made | ({"attempt": row["attempt"]} if row.get("attempt") else {})
 
 
 def _milestones(tables: Tables) -> Iterator[Event]:
@@ -276,15 +288,17 @@ def _ends(
     last = _edges(tables, "last_time")
     for life in tables["lifetimes"].iter_rows(named=True):
         worker = life["worker"]
-        silent = life["ended"] in {"vanished", "never_started"}
+        runs = life["ended"] == "running" or (life["ended"] == "unknown" and life["listed"])
+        kind = "silence" if life["ended"] in {"vanished", "never_started"} else "last_seen" if runs else "end"
         shown = (life["end_source"], life["end_line"]) if life["end_source"] else None
         source, line = shown or codes.get(worker) or last.get(worker) or (None, None)
         row = {"time": life["last_seen"], "worker": worker, "source": source, "line": line}
+        row["attempt"] = life["attempts"]
         if (at := finished.get(worker)) and life["time"] is None and life["ended"] in _BY_EXIT_CODE:
             row |= {"time": datetime.fromisoformat(at["value"]).timestamp()} | {
                 k: at[k] for k in ("source", "line")
             }
-        event = _event(row, "silence" if silent else "end", end_of(life, parts[worker], cause))
+        event = _event(row, kind, end_of(life, parts[worker], cause))
         stated = row["time"] != life["last_seen"] or (
             life["time"] is not None and life["ended"] in _BY_EXIT_CODE
         )

@@ -176,7 +176,7 @@ def _last_attempts(
     when: Attempts,
     begun: Mapping[str, Mapping[int, float]],
 ) -> pl.Series:
-    """Return the attempt of each fact; an exit code without one belongs to the worker's last attempt.
+    """Return the attempt of each fact; an end or a running pod without one is of the worker's last attempt.
 
     An exit code that mwms-recorder wrote belongs to the attempt that it recorded.
     """
@@ -185,7 +185,11 @@ def _last_attempts(
     last = {worker: max(numbers) for worker, numbers in begun.items()}
     counted = [each.name for each in sources if each.name in when.starts or each.numbered]
     counted += original.filter(pl.col("key") == "recorded_end")["source"].to_list()
-    unsaid = (pl.col("key") == "exit_code") & original["attempt"].is_null() & ~pl.col("source").is_in(counted)
+    unsaid = (
+        pl.col("key").is_in(["exit_code", "pod_running"])
+        & original["attempt"].is_null()
+        & ~pl.col("source").is_in(counted)
+    )
     of_last = pl.col("worker").replace_strict(last, default=pl.col("attempt"), return_dtype=pl.Int64)
     return placed.select(attempt=pl.when(unsaid).then(of_last).otherwise("attempt"))["attempt"]
 

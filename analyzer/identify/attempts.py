@@ -106,17 +106,19 @@ def _named_attempts(sources: Sequence[NamedSource], stated: Statements) -> dict[
     """Return source → attempt, from its name and the stated restarts.
 
     A log without an attempt number belongs to the last attempt, or to the one before if its name says so
-    (`previous`). If other logs have numbers, but not 1, it belongs to attempt 1.
+    (`previous`). If other logs have numbers, but not 1, it belongs to attempt 1. While a container waits for
+    its next start, `kubectl logs --previous` gives the log of its last attempt again.
     """
     found = {source.name: source.attempt for source in sources}
     restarts = _restarts(stated)
     for worker, logs in _logs_of(sources).items():
         named = [log.attempt for log in logs if log.numbered]
-        earlier = any(is_previous(log.name) for log in logs)
-        before = restarts.get(worker, int(earlier)) if not named else max(named) if 1 in named else 0
+        latest = {log.content for log in logs if not is_previous(log.name)} - {()}
+        previous = {log.name for log in logs if is_previous(log.name) and log.content not in latest}
+        before = restarts.get(worker, int(bool(previous))) if not named else max(named) if 1 in named else 0
         for log in logs:
             if not log.numbered:
-                found[log.name] = max(1, before + (not is_previous(log.name)))
+                found[log.name] = max(1, before + (log.name not in previous))
     return found
 
 

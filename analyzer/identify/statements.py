@@ -45,6 +45,9 @@ _KEYS = (
 )  # fmt: skip
 
 
+_CONTENT = ("bytes", "lines", "first_time", "last_time")
+
+
 class NamedSource(NamedTuple):
     """A source with the worker and the attempt that its name states; the attempt is 1 if it states none."""
 
@@ -54,6 +57,8 @@ class NamedSource(NamedTuple):
     attempt: int
     numbered: bool = False
     """Whether the name states the attempt."""
+    content: tuple[object, ...] = ()
+    """Size and times by which a copy of a log is known; empty without times."""
 
     @property
     def is_log(self) -> bool:
@@ -81,10 +86,11 @@ def named_sources(sources: pl.DataFrame) -> list[NamedSource]:
     is a step's if several folders have such a file, and none has it with another number, or if the files of
     one folder are numbered with gaps, each with words of its own.
     """
-    columns = sources.select("source", "kind", "worker", "attempt")
+    columns = sources.select("source", "kind", "worker", "attempt", *_CONTENT)
     named = [
-        NamedSource(name, kind, worker, attempt, numbered=attempt_of(name) is not None)
-        for name, kind, worker, attempt in columns.iter_rows()
+        NamedSource(name, kind, worker, attempt, attempt_of(name) is not None, () if None in size else size)
+        for name, kind, worker, attempt, *rest in columns.iter_rows()
+        for size in [tuple(rest)]
     ]
     others = {each.worker for each in named if not _is_of_a_host(each.name)} - {None}
     unknown = {

@@ -85,7 +85,7 @@ class Topology:
         """Return True if a name may be replaced wherever it occurs."""
         kind = self._names[name].rpartition("-")[0]
         if kind in ("host", "user"):
-            return len(name) > 2
+            return len(name) > 2 and not name.isdecimal()
         return kind not in ("dir", "address", "group") and len(name) > 4 and bool(re.search(r"[\d\-]", name))
 
     def replacements(self, text: str) -> Sequence[Replacement]:

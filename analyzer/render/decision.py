@@ -38,13 +38,14 @@ class Answer(NamedTuple):
 
 def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
     """Return title and names of the blamed workers: `("culprit", "worker:2")`; empty strings if none."""
+    alone = len(diagnosis["workers"]) == 1  # an only worker is named, not accused
     if culprits := diagnosis["culprits"]:
-        return ("culprits" if len(culprits) > 1 else "culprit", names(culprits) + _guess(diagnosis, culprits))
+        title = "culprits" if len(culprits) > 1 else "only worker:" if alone else "culprit"
+        return (title, names(culprits) + _guess(diagnosis, culprits))
     if suspects := diagnosis["suspects"]:
-        one = "suspect" if len(diagnosis["workers"]) > 1 else "only worker seen:"
-        title = "one of" if len(suspects) > 1 else one
-        named = names(suspects) + _guess(diagnosis, suspects)
-        return (title if diagnosis["verdict"] != "inconclusive" else "not ruled out:", named)
+        title = "one of" if len(suspects) > 1 else "only worker seen:" if alone else "suspect"
+        title = title if diagnosis["verdict"] != "inconclusive" else "not ruled out:"
+        return (title, names(suspects) + _guess(diagnosis, suspects))
     return ("", "")
 
 
@@ -159,23 +160,23 @@ def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
     nonfinite = event is not None and event["kind"] == "nonfinite"
     moment = _moment(event) if event else "Unknown time" if hosts else ""
     where = " on ".join(text for text in (moment, hosts) if text)
-    tried = attempts(diagnosis)
-    last = f"{tried}, this is the last" if tried and event and not nonfinite else tried
     trainers = _trainers(diagnosis)
     who = "all workers" if len(trainers) > 1 else names([w["id"] for w in trainers])
     place = one_line(event["text"], 80) if event and nonfinite else f"{who} reached {reached}"
-    parts = (last, place if reached or nonfinite else "")
+    parts = (attempts(diagnosis, None if nonfinite else event), place if reached or nonfinite else "")
     return [Answer("When and where?", where, "; ".join(filter(None, parts)))] if where else []
 
 
-def attempts(diagnosis: Mapping[str, Any]) -> str:
-    """Return who started more than once: `all workers made 3 attempts`; empty if nobody did."""
+def attempts(diagnosis: Mapping[str, Any], event: Mapping[str, Any] | None = None) -> str:
+    """Return who started more than once, and of which attempt an `event` is; empty if nobody did."""
     made = {w["id"]: w["attempts"] for w in diagnosis["workers"] if w["attempts"] > 1}
     if not made:
         return ""
     who = "all workers" if len(made) == len(diagnosis["workers"]) else names([*made])
     most = max(made.values())
-    return f"{who} made {'up to ' if min(made.values()) < most else ''}{most} attempts"
+    number = (event or {}).get("attempt") or most
+    this = f", this is {'the last' if number == most else f'attempt {number}'}" if event else ""
+    return f"{who} made {'up to ' if min(made.values()) < most else ''}{most} attempts{this}"
 
 
 def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -187,7 +188,7 @@ def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """
     blamed = blamed_workers(diagnosis)
     family = str(diagnosis["cause"]).partition(".")[0]
-    kinds = _FAILS_AT.get(family, ("error", "end", "silence"))
+    kinds = _FAILS_AT.get(family, ("error", "end", "silence", "last_seen"))
     for kind in kinds if blamed else kinds[:1]:
         dated = [e for e in diagnosis["timeline"] if e["kind"] == kind and _not_before(e) > -math.inf]
         events = [e for e in dated if not blamed or e["worker"] in blamed]
@@ -252,8 +253,7 @@ def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
     run = diagnosis["run"]
     last = [w["last_step"] for w in diagnosis["workers"] if w["last_step"]["step"] is not None]
     took = run["ended"] - run["started"] if None not in (run["started"], run["ended"]) else 0
-    detail = "; ".join(filter(None, ("left files", attempts(diagnosis))))
-    answers = [Answer("Workers", workers_seen(run), detail)]
+    answers = [Answer("Workers", workers_seen(run), f"left files; {attempts(diagnosis)}".removesuffix("; "))]
     if last:
         place = _position(*max((each["epoch"] or 0, each["step"]) for each in last))
         answers.append(Answer("Last step", place.removeprefix("step "), ""))

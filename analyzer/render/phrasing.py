@@ -115,11 +115,24 @@ def uncollected(diagnosis: Mapping[str, Any]) -> list[str]:
     deciding = diagnosis.get("deciding_file") or {"kind": None}
     for recipe, rules in useful_recipes(diagnosis):
         if recipe["kind"] != deciding["kind"] and recipe["what"].removesuffix("s") not in asked:
+            what = _missing_codes(diagnosis) if recipe["kind"] == "exit_codes" else recipe["what"]
             sentences.append(
-                f"{plural(rules, 'rule')} could not be evaluated without {recipe['what']}. "
+                f"{plural(rules, 'rule')} could not be evaluated without {what}. "
                 f"Next time, {recipe['how']} ({recipe['docs']})."
             )
     return sentences
+
+
+def _missing_codes(diagnosis: Mapping[str, Any]) -> str:
+    """Return whose exit codes no file has; Slurm's accounting may have one for all tasks of a step."""
+    trainers = [w for w in diagnosis["workers"] if w["id"].partition(":")[0] in {"worker", "chief"}]
+    ended = [w for w in trainers if w["ended"]["how"] != "running"]
+    lacking = [w["id"] for w in ended if w["ended"]["exit_code"] is None]
+    accounted = any(source["kind"] == "sacct" for source in diagnosis["sources"])
+    if not lacking or not (accounted or len(lacking) < len(trainers)):
+        return "exit codes"
+    step = " (sacct has only that of the whole step)" if accounted else ""
+    return f"the exit code of {names(lacking)}{step}"
 
 
 def useful_recipes(diagnosis: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], int]]:

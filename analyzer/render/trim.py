@@ -17,7 +17,15 @@ _LONG = frozenset(
     {"workers", "timeline", "findings", "facts", "sources", "damage", "trace"}
     | {"culprits", "suspects", "witnesses", "arrived", "awaited", "unknown", "clocks", "collectives"}
 )
-_KIND_RANK = {"error": 1, "signal": 1, "end": 2, "silence": 2, "accusation": 3, "last_step": 4}
+_KIND_RANK = {
+    "error": 1,
+    "signal": 1,
+    "end": 2,
+    "silence": 2,
+    "last_seen": 2,
+    "accusation": 3,
+    "last_step": 4,
+}
 _PART_RANK = {"culprit": 0, "suspect": 1, "failed": 2, "witness": 3, "bystander": 4}
 
 

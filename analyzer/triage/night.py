@@ -64,6 +64,8 @@ class TriageOptions(NamedTuple):
     relist: bool = False
     """True lists object stores in full, also directories that were quiet."""
     rules: tuple[str, ...] = ()
+    again: bool = False
+    """True examines every run again that other rules examined."""
     packs: bool = True
     """Whether to use the rules and readers of installed packages."""
     reports_url: str = ""
@@ -88,7 +90,8 @@ class RunExaminer(Protocol):
 class TriageResult:
     """Result of a call, updated during the call.
 
-    It counts runs found, examined, still being written (`waiting`) and postponed by `--limit` (`left`).
+    It counts runs found, examined, still being written (`waiting`), postponed by `--limit` (`left`) and, with
+    `rules` of the user, left as other rules diagnosed them (`other_rules`).
     `filed` has the earlier nights that got runs, the latest first. `undated` counts those of their runs that
     state no time, so that the last write to their files counts.
     `unreported` has the runs that no earlier exit status has reported.
@@ -99,6 +102,7 @@ class TriageResult:
     examined: int = 0
     waiting: int = 0
     left: int = 0
+    other_rules: int = 0
     undated: int = 0
     filed: list[str] = field(default_factory=list)
     unlisted: list[UnlistedDirectory] = field(default_factory=list)
@@ -191,7 +195,10 @@ class _Call(NamedTuple):
             for root, each in batch:
                 before = known.get(each.place)
                 again = bool(before and before.is_current(each.stamp))
-                if (again and not (before and before.is_outdated(pack))) or options.now - each.age < since:
+                if options.now - each.age < since:
+                    continue
+                if before and again and not before.is_outdated(pack, every=options.again):
+                    result.other_rules += bool(options.rules) and before.rules != pack.digest
                     continue
                 if each.age < options.settle:
                     result.waiting += 1

@@ -68,16 +68,19 @@ def see_that_secrets_are_masked() -> None:
 def test_a_dry_run_prints_the_commands_that_are_run(
     cluster: RecordedCluster, home: Path, capsys: Any
 ) -> None:
-    """Word for word, and stores nothing."""
+    """Word for word, stores nothing, and marks what it leaves out."""
     assert main(["k8s", "tfjob/bert", "-n", "ml", "-o", "run", "--dry-run"]) == 0
     planned = capsys.readouterr().out
     assert list(home.glob("run*")) == []
     assert not any("/log?" in request.path for request in cluster.server.requests)
     main(["k8s", "tfjob/bert", "-n", "ml", "-o", "run", "--no-analyze"])
-    assert re.sub(r"  # [\d,]+ bytes", "", capsys.readouterr().out) == planned
-    assert (
-        "kubectl logs bert-worker-0 --container=tensorflow --timestamps --namespace=ml > run/bert" in planned
-    )
+    *lines, counted = planned.splitlines()
+    done = re.sub(r"  # [\d,]+ bytes", "", capsys.readouterr().out).splitlines()
+    assert [line.removeprefix("(dry run) ") for line in lines] == done
+    marked = [line for line in lines if line.startswith("(dry run) ")]
+    assert counted == f"(dry run) {len(marked)} files would be stored in run; commands without this mark ran"
+    assert any("kubectl logs bert-worker-0 --container=tensorflow" in line for line in marked)
+    assert not any("kubectl get" in line for line in marked)
 
 
 @kubectl
@@ -109,7 +112,10 @@ def test_pods_that_are_gone_are_told(serve_cluster: Serve, home: Path, capsys: A
 @kubectl
 @processes
 def test_an_indexed_job_has_attempts(serve_cluster: Serve, home: Path) -> None:
-    """A pod that the job replaced is the attempt before; a container that was restarted has a previous log."""
+    """A pod that the job replaced is the attempt before; a container that was restarted has a previous log.
+
+    While it waits for its next start, the previous log is the one that it has.
+    """
     cluster = RecordedCluster()
     at = "batch.kubernetes.io/job-completion-index"
     labels = [{"batch.kubernetes.io/job-name": "bert", at: index} for index in "011"]
@@ -122,6 +128,13 @@ def test_an_indexed_job_has_attempts(serve_cluster: Serve, home: Path) -> None:
     for each in cluster.objects["pods"]:
         cluster.logs[each["metadata"]["name"], "tensorflow", False] = LOG
     cluster.logs["bert-0-xk2lp", "tensorflow", True] = LOG
+    waiting = pod("bert-2-wwwww", None, labels=labels[0] | {at: "2"}, restartCount=5)
+    waiting["status"]["containerStatuses"][0] |= {
+        "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+        "lastState": {"terminated": {"exitCode": 3}},
+    }
+    cluster.objects["pods"].append(waiting)
+    cluster.logs["bert-2-wwwww", "tensorflow", False] = LOG
     serve_cluster(cluster)
     assert main(["k8s", "job/bert", "-o", "run", "--no-analyze"]) == 0
     stored = sorted(path.name for path in Path("run").glob("*.log"))
@@ -130,9 +143,15 @@ def test_an_indexed_job_has_attempts(serve_cluster: Serve, home: Path) -> None:
         "bert-0-xk2lp.log",
         "bert-1-aaaaa-attempt-2.log",
         "bert-1-zzzzz-attempt-1.log",
+        "bert-2-wwwww.log",
     ]
     codes = Path("run/exit_codes.txt").read_text().splitlines()
-    assert codes == ["bert-0-xk2lp running", "bert-1-zzzzz-attempt-1 1", "bert-1-aaaaa-attempt-2 running"]
+    assert codes == [
+        "bert-0-xk2lp running",
+        "bert-1-zzzzz-attempt-1 1",
+        "bert-1-aaaaa-attempt-2 running",
+        "bert-2-wwwww 3",
+    ]
 
 
 @kubectl

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from analyzer.pipeline import analyze
+from analyzer.render import render
+from analyzer.render.phrasing import uncollected
 
 pytestmark = pytest.mark.runs
 
@@ -49,3 +51,24 @@ def test_a_job_that_slurm_lists_as_running_needs_no_exit_codes(
     document = analyze([make_run(files)]).document
     assert said in document["summary"]
     assert ("exit_codes" in str(document["deciding_file"])) is (state == "PENDING")
+
+
+def test_a_pod_that_runs_has_no_end(make_run: MakeRun) -> None:
+    """Its lane ends with the last line, not with the square of an end, and no exit code is asked for."""
+    table = "bert-worker-0   1/1   Running   0   11m\nbert-worker-1   1/1   Running   0   11m\n"
+    logs = {"worker-0.log": LOG, "worker-1.log": LOG}
+    document = analyze([make_run(logs | {"get-pods.txt": table})]).document
+    assert {w["ended"]["says"] for w in document["workers"]} == {"still ran when its pod was listed"}
+    assert [e["kind"] for e in document["timeline"] if "still ran" in e["text"]] == ["last_seen"] * 2
+    assert "end" not in {e["kind"] for e in document["timeline"]}
+    assert not any("exit code" in text for text in uncollected(document))
+    page = render(document, "html")
+    assert "last seen, still running</span>" in page
+    assert "left no record" not in page
+
+
+def test_without_a_list_of_pods_an_end_is_unknown(make_run: MakeRun) -> None:
+    """Nothing says that it still ran."""
+    document = analyze([make_run({"worker-0.log": LOG, "worker-1.log": LOG})]).document
+    assert {w["ended"]["says"] for w in document["workers"]} == {"left no record of how it ended"}
+    assert "last_seen" not in {e["kind"] for e in document["timeline"]}

@@ -166,6 +166,16 @@ def test_kubernetes_counts_the_restarts(tmp_path: Path) -> None:
     assert lives(tables(tmp_path))["worker:2"][:2] == (2, True)
 
 
+@pytest.mark.parametrize(("first", "attempts"), [("10:00:01", 1), ("09:50:01", 2)])
+def test_a_previous_log_that_is_the_same_again_is_of_one_attempt(
+    first: str, attempts: int, tmp_path: Path
+) -> None:
+    """`kubectl logs` gives it twice while a container waits for its next start."""
+    for name, begun in (("worker-1-previous.log", first), ("worker-1.log", "10:00:01")):
+        write(tmp_path / name, [f"2026-11-20 {begun} INFO step 1 loss 0.5\n", "KeyError: 'label'\n"])
+    assert lives(tables(tmp_path))["worker:1"][:2] == (attempts, attempts > 1)
+
+
 def test_where_nothing_tells_it_is_said(tmp_path: Path) -> None:
     """Undated words that a life may or may not say."""
     log = ROOT / "sample_runs" / "restarted-alone" / "run" / "mnist-worker-2.log"

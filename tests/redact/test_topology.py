@@ -56,6 +56,27 @@ def test_topology_gives_hosts_addresses_and_users_stable_names(make_run: MakeRun
     assert made["made_with"]["options"]["redact"] == "topology"
 
 
+def test_a_person_is_named_by_a_number_too() -> None:
+    """Slurm and `id` write it; other numbers stay, also where they are equal."""
+    made = redact(
+        document_with(
+            "_slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=731205 uid 10412",
+            "Slurm's accounting says that user 10412 cancelled it",
+            "731205|bert|CANCELLED by 10412|0:0",
+            "UserId=grace(10412) GroupId=vision(20007) uid=10412(grace) gid=20007(vision)",
+            "step 10412 loss 0.5; cancelled by peer; uid=0(root); user 3 of 8; guid 12345",
+        ),
+        "topology",
+    )
+    assert excerpts(made) == [
+        "_slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=731205 uid user-1",
+        "Slurm's accounting says that user user-1 cancelled it",
+        "731205|bert|CANCELLED by user-1|0:0",
+        "UserId=user-2(user-1) GroupId=group-1(group-2) uid=user-1(user-2) gid=group-2(group-1)",
+        "step 10412 loss 0.5; cancelled by peer; uid=0(root); user 3 of 8; guid 12345",
+    ]
+
+
 def test_references_of_our_rules_stay() -> None:
     """They are public pages, and a reader without them has to guess."""
     pages = sorted({page for rule in load_rules(packs=False).rules for page in rule.references})

@@ -123,11 +123,11 @@ def test_an_unknown_failure_shows_what_nearly_fired() -> None:
 
 @pytest.mark.runs
 def test_an_absence_is_not_shown_with_the_line_of_an_exit_code(make_run: MakeRun) -> None:
-    """What a log does not hold has no line, least of all one of another file."""
+    """What a log does not hold is shown by the last line of that log, not by one of another file."""
     logs = {"worker-0.log": "step 12 loss 0.5\n", "worker-1.log": "step 12 loss 0.5\n"}
     run = make_run(
         {**logs, "exit_codes.txt": "worker-0 1\nworker-1 -9\n", "worker-1/memory.events": "oom_kill 1\n"}
     )
     found = next(f for f in analyze([run]).document["findings"] if f["rule"] == "host-oom-killed")
-    absent = [place for place in found["evidence"] if place["kind"] == "absence"]
-    assert [(place["source"], place["excerpt"]) for place in absent] == [(None, "")]
+    absent = [place for place in found["evidence"] if "ends without" in place["says"]]
+    assert [(place["source"], place["excerpt"]) for place in absent] == [("worker-1.log", "step 12 loss 0.5")]

@@ -169,6 +169,17 @@ def test_attempts_are_counted(made: tuple[int, int], said: str) -> None:
     assert [answer.detail for answer in decision.failure(run)] == [said]
 
 
+@pytest.mark.parametrize(("attempt", "said"), [(2, "attempt 2"), (3, "the last"), (None, "the last")])
+def test_the_attempt_that_failed_is_named(attempt: int | None, said: str) -> None:
+    """A container that has just been restarted has logged no error yet: the report is on the attempt before."""
+    raised = event("worker:1", "error", 60.0) | ({"attempt": attempt} if attempt else {})
+    run = failed("user.exception", raised)
+    for worker in run["workers"]:
+        worker["attempts"] = 3
+    (answer,) = decision.failure(run)
+    assert f"all workers made 3 attempts, this is {said};" in answer.detail
+
+
 def test_the_only_worker_dates_a_failure_that_nobody_is_blamed_for() -> None:
     """And the end of the whole job does; that of one of several workers does not."""
     told = failed("unknown", event("worker:1", "end", 100.0), culprits=[])
@@ -178,3 +189,32 @@ def test_the_only_worker_dates_a_failure_that_nobody_is_blamed_for() -> None:
         "peer.preempted", event("worker:1", "end", 90.0), event("", "end", 100.0) | {"worker": None}
     )
     assert decision.failure(of_job | {"culprits": []})[0].answer.startswith("01-01 00:01:40")
+
+
+@pytest.mark.parametrize(
+    ("ends", "kind", "said"),
+    [
+        ([("exited", 1), ("unknown", None)], "log", "without the exit code of worker:1."),
+        ([("unknown", None), ("unknown", None)], "log", "without exit codes."),
+        ([("running", None), ("unknown", None)], "log", "without the exit code of worker:1."),
+        (
+            [("signal", -15), ("unknown", None)],
+            "sacct",
+            "without the exit code of worker:1 (sacct has only that of the whole step).",
+        ),
+    ],
+    ids=["one of two", "none", "one runs", "accounting"],
+)
+def test_the_exit_codes_that_are_missing_are_named(ends: Json, kind: str, said: str) -> None:
+    """Those of the others are here, or do not exist yet."""
+    made = load("r101")
+    recipe = {"kind": "exit_codes", "what": "exit codes", "how": "keep them", "docs": "x", "commands": []}
+    finding = made["findings"][-1] | {"lacks": "exit_codes", "role": "cause", "cause": "peer.vanished"}
+    workers = [
+        made["workers"][0] | {"id": f"worker:{n}", "ended": {"how": how, "exit_code": code}}
+        for n, (how, code) in enumerate(ends)
+    ]
+    sources = [made["sources"][0] | {"kind": kind}]
+    made |= {"collect": [recipe], "findings": [finding], "workers": workers, "sources": sources, "next": []}
+    (sentence,) = phrasing.uncollected(made | {"cause": "unknown"})
+    assert f"1 rule could not be evaluated {said} Next time, keep them" in sentence

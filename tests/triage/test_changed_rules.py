@@ -65,6 +65,27 @@ def test_a_changed_rule_examines_its_own_runs_only(
 
 
 @pytest.mark.processes
+def test_every_run_is_examined_again_on_request(
+    desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also what a rule explains, and what is healthy: a new rule may know better."""
+    desk.write("bad", "KeyError: 'label'")
+    desk.write("good")
+    assert desk.call() == 1
+    before = found(desk)
+    other = overlay(tmp_path / "off", "switch_off: [disk-full]\n")
+    assert desk.call(*other, now=TONIGHT) == 0
+    assert "0 examined" in (said := capsys.readouterr().out)
+    assert "2 left as other rules diagnosed them (--again examines them again)" in said
+    assert desk.call(*other, "--again", now=TONIGHT) == 0
+    assert "2 examined" in (said := capsys.readouterr().out)
+    assert "other rules" not in said
+    assert found(desk) == before
+    assert desk.call(*other, "--again", now=LATER) == 0
+    assert "0 examined" in capsys.readouterr().out
+
+
+@pytest.mark.processes
 def test_a_renamed_cause_keeps_its_group(desk: Desk, tmp_path: Path) -> None:
     """A pack states the former name."""
     desk.write("bad", "KeyError: 'label'")

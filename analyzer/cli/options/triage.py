@@ -78,6 +78,8 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
     add("--runs", metavar="GLOB", help="which directories below ROOT are the runs, such as */run")
     add("--relist", action="store_true", help="list object stores in full now (default: once a week)")
     add("--rules", metavar="DIR", action="append", default=[], help="add the rules of a directory")
+    again = "examine all runs again that other rules examined (default: those that these may explain better)"
+    add("--again", action="store_true", help=again)
     used = "use the rules and readers of installed packages (default: yes)"
     add("--packs", action=argparse.BooleanOptionalAction, default=True, help=used)
     add("--processes", metavar="N", type=_positive, help="default: one for each core")

@@ -166,7 +166,7 @@ def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, b
     return bool(training) and left and len(places) == 1
 
 
-def _signal_name(code: int | None) -> str | None:
+def signal_name(code: int | None) -> str | None:
     """Return the name of the signal that a negative exit code stands for: `SIGSEGV`."""
     if code is None or code >= 0:
         return None
@@ -235,7 +235,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "sure": sure,
         "exit_code": code,
         "signal": -code if code is not None and code < 0 else None,
-        "signal_name": _signal_name(code),
+        "signal_name": signal_name(code),
         "sigterm": bool(caught),
         "went_on": bool(caught and place and comes_after(place._asdict(), caught[0])),
         "first_seen": life.times[0],
@@ -252,6 +252,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "last_error": error.message if (error := _last_error(life)) else None,
         "replicas": int(life.fact("replicas") or 0) or None,
         "restarted": life.attempts > 1,
+        "listed": bool(life.facts["pod_running"]),
         "plan_known": bool(place and place.states_plan),
         "planned_end": bool(place and place.is_planned_end),
         "end_source": end.get("source"),

@@ -12,9 +12,9 @@ def with_pods_that_ran(facts: pl.DataFrame) -> pl.DataFrame:
     """
     if facts.filter(key="collected_at").is_empty():
         return facts
-    ended = facts.filter(key="exit_code")["worker"].drop_nulls()
+    ended = facts.filter(key="exit_code").select("worker", "attempt")
     listed = facts.filter(pl.col("worker").is_not_null(), key="pod_running")
-    ran = listed.filter(~pl.col("worker").is_in(ended.implode()))
+    ran = listed.join(ended, on=["worker", "attempt"], how="anti", nulls_equal=True)
     if ran.is_empty():
         return facts
     return joined("facts", [facts, ran.with_columns(key=pl.lit("exit_code"), value=pl.lit("running"))])

@@ -21,6 +21,7 @@ _NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,
 _IP = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})"
 _ROW = re.compile(
     r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+(?P<ready>\d+)/(?P<of>\d+)\s+(?P<status>[A-Z]\w*)"
+    r"(?:\s+(?P<restarts>\d{1,4})\b)?"
     rf"(?:\s.{{0,80}}?\s{_IP}\s+(?P<node>[A-Za-z0-9][\w.-]*))?"
 )
 """Regex for a row of the list of pods; `-o wide` adds the pod's address and the node."""
@@ -52,7 +53,9 @@ _FACTS = {
     "container": re.compile(r'\s*"Id":\s*"(?P<value>[0-9a-f]{64})"'),
 }
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
-_FINISHED = re.compile(r'\s*"?finishedAt"?:\s*["\']?(?P<value>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)')
+_TIME = r"""["']?(?P<value>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"""
+_FINISHED = re.compile(rf'\s*"?finishedAt"?:\s*{_TIME}')
+_STARTED = re.compile(rf'\s*"?start(?:edAt|Time)"?:\s*{_TIME}')
 _MAX_LINES_OF_STATE = 5
 """Lines from an exit code to the time in the same state of a container."""
 _EVENT = re.compile(r".*\b[Pp]od/(?P<value>[a-z0-9][\w.-]*)\s")
@@ -96,7 +99,10 @@ class _Labels:
 
 
 class _Pod:
-    """Exit codes of one worker's pod: of the current container state and of the last one."""
+    """Exit codes of one worker's pod: of the current container state and of the last one.
+
+    The last state is that of the attempt before, but of a container that waits for its next start.
+    """
 
     def __init__(self, worker: str | None) -> None:
         self.worker = worker
@@ -105,8 +111,11 @@ class _Pod:
         """True for the last state, False for the current one → exit code, line number and line."""
         self.running: int | None = None
         """Number of the line that says that a container runs."""
+        self.restarts = 0
         self.finished: tuple[int, str] | None = None
         """Line number and time of the current exit code."""
+        self.started: tuple[str, int] | None = None
+        """Earliest time at which the pod or a container of it started, and the number of that line."""
         self._named = False
 
     @property
@@ -138,6 +147,10 @@ class _Pod:
             self.in_init_container = bool(section["init"])
         elif state := _STATE.match(line):
             self.in_last_state = bool(state["last"])
+        if not self.in_init_container and (restarts := _FACTS["restarts"].match(line)):
+            self.restarts = max(self.restarts, int(restarts["value"]))
+        if started := _STARTED.match(line):
+            self.started = min(self.started or ("~", 0), (started["value"], number))
         if self._is_running_by(line):
             self.running = number
         elif (code := _CODE.match(line)) and not self.in_init_container:
@@ -150,13 +163,17 @@ class _Pod:
         """Yield what it states of its end as facts: that it runs, or its exit code and the time of that."""
         if self.runs:
             yield {"line": self.running, "key": "pod_running", "value": "yes"}
+        if self.started:
+            yield {"line": self.started[1], "key": "started_at", "value": self.started[0]}
         if self.finished:
             at, value = self.finished
             yield {"line": at, "key": "finished_at", "value": value}
-        if self.codes:
-            code, at, line = self.codes.get(False) or self.codes[True]
-            value, excerpt = str(negative_signal(code)), line.strip()[:MAX_EXCERPT_CHARS]
-            yield {"line": at, "key": "exit_code", "value": value, "excerpt": excerpt}
+        went_on = self.restarts and (self.running is not None or False in self.codes)
+        for in_last_state, (code, at, line) in self.codes.items():
+            if went_on or not in_last_state or False not in self.codes:
+                value, excerpt = str(negative_signal(code)), line.strip()[:MAX_EXCERPT_CHARS]
+                attempt = self.restarts if went_on and in_last_state else None
+                yield {"line": at, "key": "exit_code", "value": value, "excerpt": excerpt, "attempt": attempt}
 
 
 def read(output: SourceRows, matcher: Matcher) -> None:
@@ -184,7 +201,8 @@ def read(output: SourceRows, matcher: Matcher) -> None:
             pods.setdefault(task, _Pod(task)).codes[False] = (int(event["value"]), number, line)
         if current.worker:
             for key, value in _stated(line, named, current):
-                output.add("facts", worker=current.worker, line=number, key=key, value=value)
+                excerpt = line.strip()[:MAX_EXCERPT_CHARS]
+                output.add("facts", worker=current.worker, line=number, key=key, value=value, excerpt=excerpt)
         event_row = _EVENT.match(line)
         about = worker_of(event_row["value"]) if event_row else event_pods.get(place, current.worker)
         add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
@@ -249,6 +267,8 @@ def _stated(line: str, named: re.Match[str] | None, pod: _Pod) -> Iterator[tuple
         yield "pod_status", row["status"]
     if row.get("node"):
         yield "host", row["node"]
+    if (row.get("restarts") or "0") != "0":
+        yield "restarts", row["restarts"]
     for key, pattern in _FACTS.items():
         if stated := pattern.match(line):
             yield key, stated["value"]

@@ -55,7 +55,8 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     rows = _rows(output, text)
     workers, lines = _workers(rows), text.split("\n")
     for row in rows:
-        _add_facts(output, row, workers.get((row.job, row.step), output.source.worker))
+        excerpt = lines[row.line - 1].strip()[:MAX_EXCERPT_CHARS] if row.line else None
+        _add_facts(output, row, workers.get((row.job, row.step), output.source.worker), excerpt)
     for worker, row in _exit_code_rows(rows, workers, output.source.worker).items():
         excerpt = lines[row.line - 1].strip()[:MAX_EXCERPT_CHARS] if row.line else None
         place = {"worker": worker, "line": row.line, "excerpt": excerpt}
@@ -83,7 +84,7 @@ def _from_scontrol(text: str) -> Iterator[Row]:
         yield Row(at, values["JobId"], "", values.get("JobName", ""), *state, code[0] if code else "")
 
 
-def _add_facts(output: SourceRows, row: Row, worker: str | None) -> None:
+def _add_facts(output: SourceRows, row: Row, worker: str | None, excerpt: str | None) -> None:
     state = "step_state" if row.step else "job_state"
     facts = {state: row.state, "cancelled_by": row.by, "max_rss": row.max_rss}
     if worker is None:
@@ -92,7 +93,7 @@ def _add_facts(output: SourceRows, row: Row, worker: str | None) -> None:
         facts["host" if worker is not None and _ONE_NODE.match(row.nodes) else "nodes"] = row.nodes
     for key, value in facts.items():
         if value:
-            output.add("facts", worker=worker, line=row.line, key=key, value=value)
+            output.add("facts", worker=worker, line=row.line, key=key, value=value, excerpt=excerpt)
 
 
 def _exit_code(row: Row) -> str | None:

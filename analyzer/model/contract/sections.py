@@ -177,6 +177,7 @@ class TimelineEvent(TypedDict):
     time: float | None
     after: NotRequired[float]
     before: NotRequired[float]
+    attempt: NotRequired[int]
     worker: str | None
     kind: Literal[
         "start",
@@ -191,6 +192,7 @@ class TimelineEvent(TypedDict):
         "signal",
         "end",
         "silence",
+        "last_seen",
         "checkpoint",
         "compile",
     ]

@@ -17,12 +17,12 @@ _EXPECTED_AT_END = {
     "finished": frozenset({"end"}),
     "aborted_by_peer": frozenset({"end"}),
     "stopped": frozenset({"end", "signal"}),
-    "running": frozenset({"end", "signal"}),
+    "running": frozenset({"signal"}),
 }
 """Event kinds that are normal for a way to end, and so never the first sign of trouble."""
 _LABEL_PRIORITY = (
-    "error", "nonfinite", "exploded", "signal", "end", "accusation", "silence", "first_step", "last_step",
-    "start",
+    "error", "nonfinite", "exploded", "signal", "end", "accusation", "silence", "last_seen",
+    "first_step", "last_step", "start",
 )  # fmt: skip
 
 

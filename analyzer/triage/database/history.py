@@ -41,11 +41,11 @@ class KnownRun(NamedTuple):
     rule_digest: str | None
     files: int | None
 
-    def is_outdated(self, pack: RulePack) -> bool:
-        """Return True if other rules may explain the run: it has no cause, or its rule has changed."""
-        if self.rules == pack.digest or self.verdict in {None, "healthy"}:
+    def is_outdated(self, pack: RulePack, *, every: bool = False) -> bool:
+        """Return True if other rules may explain the run: it has no cause, its rule changed, or `every`."""
+        if self.rules == pack.digest or (self.verdict in {None, "healthy"} and not every):
             return False
-        return self.rule is None or pack.rule_digest(self.rule) != self.rule_digest
+        return every or self.rule is None or pack.rule_digest(self.rule) != self.rule_digest
 
     def is_current(self, stamp: str) -> bool:
         """Return True if a run with this stamp need not be examined again."""

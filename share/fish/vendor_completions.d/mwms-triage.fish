@@ -71,6 +71,7 @@ complete -c mwms-triage -n _shtab_mwms_triage_using -l wait -x -d 'how long to w
 complete -c mwms-triage -n _shtab_mwms_triage_using -l runs -x -d 'which directories below ROOT are the runs, such as */run'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l relist -d 'list object stores in full now (default: once a week)'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l rules -xka "(__fish_complete_directories)" -d 'add the rules of a directory'
+complete -c mwms-triage -n _shtab_mwms_triage_using -l again -d 'examine all runs again that other rules examined (default: those that these may explain better)'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l packs -l no-packs -d 'use the rules and readers of installed packages (default: yes)'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l processes -x -d 'default: one for each core'
 complete -c mwms-triage -n _shtab_mwms_triage_using -l scheduler -x -d 'examine on a Dask cluster instead: tcp://…'

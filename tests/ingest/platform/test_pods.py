@@ -12,6 +12,7 @@ import yaml
 
 from analyzer.discover import discover
 from analyzer.pipeline import analyze, load_tables
+from analyzer.render import render
 from tests.rules import our_rules
 
 pytestmark = pytest.mark.runs
@@ -201,6 +202,40 @@ def test_a_container_that_started_anew_ended_before(make_run: MakeRun) -> None:
     assert codes.select("worker", "value").rows() == [("worker:1", "-11")]
 
 
+ENDED = {"terminated": {"exitCode": 139, "reason": "Error"}}
+
+
+@pytest.mark.parametrize(
+    ("state", "codes"),
+    [
+        ({"running": {"startedAt": "2026-11-21T02:00:00Z"}}, [(2, "-11")]),
+        ({"terminated": {"exitCode": 1}}, [(2, "-11"), (3, "1")]),
+        ({"waiting": {"reason": "CrashLoopBackOff"}}, [(3, "-11")]),
+    ],
+    ids=["runs again", "ended again", "waits for its next start"],
+)
+def test_the_last_state_is_that_of_the_attempt_before(
+    make_run: MakeRun, state: Mapping[str, Any], codes: list[tuple[int, str]]
+) -> None:
+    """While a container waits for its next start, there is no attempt after it."""
+    again = pod(1, 0, "x")
+    again["status"]["containerStatuses"][0] |= {"lastState": ENDED, "state": state, "restartCount": 2}
+    tables = load_tables(discover([make_run({**LOGS, "pod.json": json.dumps(again, indent=4)})]), our_rules())
+    found = tables["facts"].filter(key="exit_code").select("attempt", "value")
+    assert sorted(found.rows()) == codes
+    assert tables["lifetimes"].filter(worker="worker:1")["attempts"].item() == 3
+
+
+def test_the_plain_table_counts_restarts(make_run: MakeRun) -> None:
+    """In its column, with or without when the last one was."""
+    table = "mnist-worker-0   0/1   CrashLoopBackOff   5 (40s ago)   11m\nmnist-worker-1   1/1   Running   0   11m\n"
+    tables = load_tables(discover([make_run({**LOGS, "get-pods.txt": table})]), our_rules())
+    assert dict(tables["lifetimes"].select("worker", "attempts").iter_rows()) == {
+        "worker:0": 6,
+        "worker:1": 1,
+    }
+
+
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
@@ -311,3 +346,15 @@ def test_a_pod_of_no_worker_tells_nothing_of_the_pod_above_it(
     facts = load_tables(discover([make_run({**LOGS, name: pretty})]), our_rules())["facts"]
     codes = facts.filter(key="exit_code").select("worker", "value").rows()
     assert codes == [("worker:1", "1")]
+
+
+def test_an_eviction_is_quoted_with_what_ran_short(make_run: MakeRun) -> None:
+    """What the container used stands at the end of a long line."""
+    ran_short = (
+        "The node was low on resource: ephemeral-storage. Threshold quantity: 10724997340, available: 9012Mi. "
+        "Container tensorflow was using 61235Mi, request is 0, has larger consumption of ephemeral-storage."
+    )
+    events = f"LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n12m   Warning   Evicted   pod/mnist-worker-1   {ran_short}\n"
+    document = analyze([make_run({**LOGS, "events.txt": events})]).document
+    assert document["cause"] == "scheduler.evicted"
+    assert "tensorflow was using 61235Mi, request is 0" in " ".join(render(document, "text").split())
