@@ -36,7 +36,7 @@ _OF_NOMAD = re.compile(r"(?:^|/)alloc/(?:[^/]+/)*[^/]+\.std(?:out|err)\.\d+$")
 _OF_PARTITION = re.compile(r"(?:^|/)[A-Za-z_]\w*=[^/]+/(?:[^/]+/)*part(?P<number>-\d{4,6})[^/]*$")
 """Regex for a part of what a collector stores below directories such as `host=gpu7/date=2026-11-26`."""
 _OF_GANG = re.compile(r"(?:^|/)attempt[-_]?\d{1,4}/(?P<rank>\d{1,5})/std(?:out|err)(?:\.\w{1,4})?$")
-"""Regex for a log of torchrun's layout, also used by other launchers: a folder an attempt, in it one a rank."""
+"""Regex for a log in torchrun's layout: a folder an attempt, in it one a rank."""
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
 _PART_OF_JOB = r"(?:worker|chief|master|ps|evaluator|rank|task|pod|node|host)(?![a-z])"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "1st", "2nd", "3rd", "4th", "5th")
