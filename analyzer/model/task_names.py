@@ -35,6 +35,8 @@ _OF_NOMAD = re.compile(r"(?:^|/)alloc/(?:[^/]+/)*[^/]+\.std(?:out|err)\.\d+$")
 """Regex for a part of what Nomad keeps of a task's output; part 0 is the oldest."""
 _OF_PARTITION = re.compile(r"(?:^|/)[A-Za-z_]\w*=[^/]+/(?:[^/]+/)*part(?P<number>-\d{4,6})[^/]*$")
 """Regex for a part of what a collector stores below directories such as `host=gpu7/date=2026-11-26`."""
+_OF_GANG = re.compile(r"(?:^|/)attempt[-_]?\d{1,4}/(?P<rank>\d{1,5})/std(?:out|err)(?:\.\w{1,4})?$")
+"""Regex for a log in torchrun's layout: a folder an attempt, in it one a rank."""
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
 _PART_OF_JOB = r"(?:worker|chief|master|ps|evaluator|rank|task|pod|node|host)(?![a-z])"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "1st", "2nd", "3rd", "4th", "5th")
@@ -108,6 +110,7 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
         return named
     stem = _STAGE.sub("", PurePosixPath(name).stem)
     bare = _BARE_INDEX.search(stem) or _BARE_INDEX.search(own)
+    bare = bare or _OF_GANG.search(name)
     return f"worker:{int(bare[1])}" if bare else None
 
 

@@ -186,6 +186,23 @@ def test_a_date_or_an_address_is_no_worker(name: str, worker: str | None) -> Non
 @pytest.mark.parametrize(
     ("name", "worker"),
     [
+        ("logs/attempt_0/1/stderr.log", "worker:1"),
+        ("attempt_2/0/stdout.log", "worker:0"),
+        ("run_8/attempt_0/3/stdout", "worker:3"),
+        ("attempt_0/worker-2/stderr.log", "worker:2"),
+        ("logs/17/stderr.log", None),
+        ("attempt_0/1/train.log", None),
+        ("attempt_1/stderr.log", None),
+    ],
+)
+def test_a_folder_of_an_attempt_has_one_for_each_rank(name: str, worker: str | None) -> None:
+    """So torchrun lays them out; a number that stands elsewhere may be that of a run."""
+    assert worker_of(name) == worker
+
+
+@pytest.mark.parametrize(
+    ("name", "worker"),
+    [
         ("worker-1", "worker:1"),
         ("task_1", "worker:1"),
         ("48213_1", "worker:1"),

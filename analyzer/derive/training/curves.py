@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.model.metric_names import LOSS_WORDS
 from analyzer.model.schema import POSITIONS
 from analyzer.model.task_names import position
 from analyzer.tables.builders import frame
@@ -47,9 +48,9 @@ _NOT_OF_MODEL = re.compile(
 """Regex for tags of durations, rates and counters."""
 _QUANTITIES: Mapping[str, re.Pattern[str]] = {
     "training_loss": re.compile(
-        r"(?i)^(?:(?:train|training|local|global|batch|epoch|total|mean|step)[_/ ]?)*loss$"
+        rf"(?i)^(?:(?:train|training|local|global|batch|epoch|total|mean|step)[_/ ]?)*(?:loss|{LOSS_WORDS})$"
     ),
-    "loss": re.compile(r"(?i)loss(?:[_/ ]?\d+)?$"),
+    "loss": re.compile(rf"(?i)(?:loss|(?:^|[_/. ])(?:{LOSS_WORDS}))(?:[_/ ]?\d+)?$"),
     "learning_rate": re.compile(r"(?i)(?:^|[/_ ])(?:lr|learning_rate)$"),
     "gradient_norm": re.compile(r"(?i)grad(?:ient)?s?[_/ ]?(?:global[_/ ]?)?norm"),
 }

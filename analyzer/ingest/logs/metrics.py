@@ -10,12 +10,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from analyzer.model.lazy_regex import lazy_regex
+from analyzer.model.metric_names import LOSS_WORDS
 
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|infinity)"
 _ZEROS = r"(?:0+(?=nan|inf))?"
 """Regex for what a format such as `07.5f` puts before NaN."""
 _KNOWN = lazy_regex(
-    r"(?<![\w.])[\"']?(?P<name>(?:[A-Za-z_][\w.]*[_./-])?(?:\w*loss|perda|p[ée]rdida|perte|perdita|verlust|потери|损失|損失|nll|perplexity|ppl|cost|accuracy|acc|auc|f1"
+    r"(?<![\w.])[\"']?(?P<name>(?:[A-Za-z_][\w.]*[_./-])?(?:\w*loss|"
+    rf"{LOSS_WORDS}|nll|perplexity|ppl|cost|accuracy|acc|auc|f1"
     r"|mae|mse|rmse|bleu|iou|lr|learning_rate|grad_norm|gradient_norm|step_time|it_time|sec/step|examples/sec))"
     rf"[\"']?\s*(?:[:=]|\bis\b|\s)\s*[\"'\[(]?\s*{_ZEROS}(?P<number>{NUMBER})(?P<unit>ms|us|s)?\b",
     re.IGNORECASE,
@@ -128,7 +130,8 @@ def metrics(text: str) -> Iterator[Metric]:
 
 
 def _is_metric(name: str) -> bool:
-    return name.lower() not in _NO_METRICS and name.count(".") < 2
+    """Return False for the name of a position, and for a file with its line: `train.py:42`."""
+    return name.lower() not in _NO_METRICS and name.count(".") < 2 and not name.endswith(".py")
 
 
 def step_rate(text: str) -> Iterator[Metric]:

@@ -49,6 +49,14 @@ _SYSLOG = lazy_regex(
     r"{1,2}(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)(?: (?P<year>\d{4}))?\]? (?P<text>.*)",
     re.DOTALL,
 )
+_RFC5424 = lazy_regex(
+    rf"<(?P<priority>\d{{1,3}})>1 (?P<time>{_DATE}) \S+ (?P<program>\S+) \S+ \S+ "
+    r"(?:-|(?:\[[^\]]*\])+) ?(?P<text>.*)",
+    re.DOTALL,
+)
+"""Regex for syslog as RFC 5424 has it, where the program's own logger writes it."""
+_SEVERITIES = "EEEEWIII"
+"""Level of each severity of syslog, from emergency to debug."""
 _WHOLE = len("2026-11-21 01:02:03")
 _JSON_TIME = lazy_regex(
     rf'"(?:@?time(?:stamp)?|ts|asctime|datetime)"\s*:\s*(?:"({_DATE})"|(1\d{{9}}(?:\.\d+)?)\b)', re.IGNORECASE
@@ -58,7 +66,7 @@ _NAMED = lazy_regex(r"\W{0,3}([A-Za-z_][\w.]*)(?:\[\d+\]|:[\w<>.]+:\d+)?\s?[:\]|
 """The name of a logger, with a process id or, as loguru prints it, function and line."""
 _CLOCK = lazy_regex(r"[\[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?(?=[ |:\t])(.*)", re.DOTALL)
 """A time of day without a date."""
-_FIRST_CHARACTERS = frozenset("0123456789[({" + "".join(name[0] for name in (*LEVEL_NAMES, *MONTHS, *_DAYS)))
+_FIRST_CHARACTERS = frozenset("0123456789[({<" + "".join(name[0] for name in (*LEVEL_NAMES, *MONTHS, *_DAYS)))
 """What a prefix can begin with: a digit, a bracket, a level, or the name of a month or a day."""
 
 
@@ -109,6 +117,8 @@ def _cjk(match: re.Match[str]) -> Head | None:
 
 def _rarer(line: str, year: int) -> Head | None:
     """Parse a date with its year last or in Chinese, a time of day alone, or a line of syslog or `dmesg`."""
+    if line[:1] == "<":
+        return _rfc5424(line)
     if match := _YEAR_LAST.match(line):
         return _year_last(match)
     if match := _CJK_DATE.match(line):
@@ -119,6 +129,14 @@ def _rarer(line: str, year: int) -> Head | None:
         return None
     time = calendar_time(match["month"], match["day"], match["clock"], match["year"] or year)
     return None if time is None else Head("plain", time, None, None, match["text"])
+
+
+def _rfc5424(line: str) -> Head | None:
+    if not (match := _RFC5424.match(line)) or (time := seconds(match["time"])) is None:
+        return None
+    return Head(
+        "python", time, _SEVERITIES[int(match["priority"]) % 8], match["program"], match["text"].strip()
+    )
 
 
 def _json(line: str) -> Head | None:

@@ -71,7 +71,7 @@ _NOT_PROGRESS = lazy_regex(
     re.IGNORECASE,
 )
 _COUNTER = lazy_regex(
-    r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?(?<![\w.-])"
+    r"\s{0,40}\W{0,3}(?:[\w.-]{1,24}(?:\W{1,3}|\s{1,9})){0,3}?(?<![\w.-])"
     r"(?!(?:attempts?|day|device|file|gpu|host|id|jobs?|line|node|part|pid|port|process|rank|replica|restarts?"
     r"|retr(?:y|ies)|seed|shard|task|thread|try|uptime|version|wait\w*|workers?)\b)"
     r"(?P<name>[^\W\d]{2,24})[\s:=#]{1,3}(?P<count>\d+)"
@@ -79,7 +79,10 @@ _COUNTER = lazy_regex(
     r"(?:\s*(?:/|of)\s*(?P<total>\d+))?(?=.*?[\s=:(][-+]?\d+\.\d)",
     re.IGNORECASE,
 )
-"""Regex for a counter of any name near the start of a line with a decimal, as `round 12: bce 0.31`."""
+"""Regex for a counter of any name near the start of a line with a decimal, as `round 12: bce 0.31`.
+
+Columns of a logger may stand before it, filled with spaces.
+"""
 _COUNTER_AFTER_METRICS = lazy_regex(
     r"(?<![\w.-])(?P<name>(?:update|round|cycle|tick|episode|generation|timestep)s?)[=:] ?(?P<count>\d+)"
     r"(?![\w.%-]|[,:]\d)(?:\s*(?:/|of)\s*(?P<total>\d+))?",

@@ -23,6 +23,8 @@ NOON = 1795225237.0
         ("WARNING:tensorflow:seems down", Head("python", None, "W", "tensorflow", "seems down")),
         ("2026-11-21 01:40:37,500 INFO train: step 3", Head("python", NOON + 0.5, "I", "train", "step 3")),
         ("INFO 2026-11-21 01:40:37 step 3", Head("python", NOON, "I", None, "step 3")),
+        ("<11>1 2026-11-21T01:40:37Z node-3 psjob 5470 - - step 3", Head("python", NOON, "E", "psjob", "step 3")),
+        ("<14>1 2026-11-21T01:40:37Z - app - m [a b=\"1\"] step 3", Head("python", NOON, "I", "app", "step 3")),
         ("11/21/2026 01:40:37 - INFO - __main__ - step 3", Head("python", NOON, "I", "__main__", "step 3")),
         ("21/11/2026 01:40:37 step 3", Head("plain", NOON, None, None, "step 3")),
         ("21.11.2026 01:40:37 | step 3", Head("plain", NOON, None, None, "step 3")),
@@ -71,6 +73,8 @@ def test_a_known_style_is_taken_apart(line: str, expected: Head) -> None:
         "{'time': 3}",
         '{"step": 3, "loss": 0.5}',
         "[1795225237, 3]",
+        "<unk>1 2026-11-21T01:40:37Z was in the vocabulary of a b c",
+        "<14>1 of 3 shards read by a b - -",
     ],
 )
 def test_a_plain_line_has_no_prefix(line: str) -> None:

@@ -246,6 +246,8 @@ def counted(*texts: str) -> list[tuple[str, int | None, float]]:
         "tick {}    kimg 1.2  D 0.7",
         "[vae] minute {} | elbo -91.5",
         "reward=3.10 kl=-0.0102 update={}",
+        "           INFO     round {}/8 regret 0.6958 pulls 16             bandit.py:42",
+        "WARNING   bandit   round {}/8 regret 0.6958",
     ],
 )
 def test_a_counter_of_any_name_that_grew_twice_is_a_step(line: str) -> None:
@@ -270,6 +272,14 @@ def test_a_counter_may_be_padded() -> None:
     assert counted(*(f"episode {n:4d}  reward {0.5:.2f}" for n in (80, 90, 100, 110)))[-1][1] == 110
 
 
+def test_the_line_of_a_program_is_no_metric() -> None:
+    """Rich prints file and line at the right edge."""
+    assert {tag for tag, _, _ in counted(*(f"round {n} bce 0.3    bandit.py:42" for n in (1, 2, 3)))} == {
+        "step",
+        "bce",
+    }
+
+
 def test_the_counter_itself_is_no_metric() -> None:
     """What stands behind it is."""
     assert counted(*(f"frames={n} psnr=20.5" for n in (64, 128, 192))) == [
@@ -287,6 +297,7 @@ def test_the_counter_itself_is_no_metric() -> None:
         "read {}.5 MB",
         "listening on port {} (0.1)",
         "size=2.5 attempts={}",
+        "           INFO     worker {} reports 0.5             bandit.py:42",
     ],
 )
 def test_what_counts_no_progress_is_no_step(line: str) -> None:

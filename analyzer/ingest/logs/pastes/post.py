@@ -31,8 +31,8 @@ _STATEMENT = lazy_regex(
     r"(?:import|from|def|class|return|raise|if|elif|for|while|with|except|assert|del)\b.*|(?:try|else|finally):"
     r"|[@)#\]}].*|[\w.]+(?:\[[^\]]*\])?(?:, ?\w+)* ?[-+*/]?= ?\S.*|[\w.]+\(.*"
 )
-_LABELLED = lazy_regex(r"\w[\w.-]{0,60} ?[>|] ?")
-"""Regex for the label with which a collector begins each line, as `worker-1> ` or `node2 | `."""
+_LABELLED = lazy_regex(r"\w[\w.-]{0,60} ?[>|] ?| {0,4}\d{1,5}:(?: |$)")
+"""Regex for a collector's label at the beginning of a line, as `worker-1> `, `node2 | ` or srun's `3: `."""
 _LSF_REPORT = lazy_regex(r"Sender: LSF System <")
 _DIGITS = lazy_regex(r"\d+")
 _LEAST_CODE = 3

@@ -11,6 +11,7 @@ from analyzer.ingest.logs.pastes.line_forms import SENTENCE_WORDS, Form, form
     "line",
     [
         "2026-11-21 01:40:37.754266: E ring_alg.cc:290] This is what I would call a mistake, is it not?",
+        "what do I see:   0%|     | 0/9 [00:00<?, ?it/s]\rwhat do I see: 100%|█████| 9/9 [00:01<00:00, 7.1it/s]",
         "ValueError: I can not find the file that you may be looking for",
         "INFO:tensorflow:Do you want to continue?",
         "[1,0]<stderr>: there is no route to host that I can use from here",

@@ -72,12 +72,22 @@ def test_sentences_within_and_below_a_log_were_printed() -> None:
         [f"Process {number} of the job ended with status code 134." for number in range(3)],
         ["The replica ran out of memory and was ended. To find out more about why, please check the logs."],
         [f"worker-{number}> perdida de la epoca {number}: no esta en el catalogo" for number in (1, 2)],
+        [
+            *(f"{number}: \r에폭 1/1:   0%|  | 0/24 [00:00<?, ?it/s]" for number in (0, 1)),
+            "0: 학습이 끝났습니다",
+        ],
     ],
-    ids=["alike but for numbers", "one message", "labelled"],
+    ids=["alike but for numbers", "one message", "labelled", "labelled by srun"],
 )
 def test_sentences_of_programs_alone_are_no_post(log: list[str]) -> None:
     """In any language."""
     assert unmarked(log) == log
+
+
+def test_a_numbered_list_is_labelled_by_nobody() -> None:
+    """Only a label on every line is a collector's."""
+    listed = ["1: I ruled out NCCL.", "2: I do not see Connection refused either.", ASKED, LOG]
+    assert unmarked(listed) == ["", "", "", LOG]
 
 
 def test_what_a_colon_announces_was_printed() -> None:
