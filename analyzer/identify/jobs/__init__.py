@@ -9,7 +9,7 @@ import polars as pl
 
 from analyzer.identify import identify
 from analyzer.identify.claims import task_addresses
-from analyzer.identify.job_evidence import (
+from analyzer.identify.jobs.evidence import (
     ADDRESSES,
     REPLICATION,
     STARTS,
