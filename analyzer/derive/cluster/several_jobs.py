@@ -85,7 +85,7 @@ def _in_other_clusters(sources: pl.DataFrame, facts: pl.DataFrame) -> Iterator[t
     held = {worker: source for source, worker in owners.items() if worker and source in addresses}
     for source, own in addresses.items():
         task = tasks.get(source)
-        if owners[source] is None and task in held and own.isdisjoint(known):
+        if task and owners[source] is None and task in held and own.isdisjoint(known):
             yield task, _sentence([held[task], source], f"{task} is in another cluster in each")
 
 

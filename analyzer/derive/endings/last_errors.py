@@ -83,10 +83,10 @@ def _near(log: Sequence[Row], line: int, error: str) -> Iterator[tuple[Row, str]
     if at is None or not (_logged(log[at]) or "").startswith(error):
         return
     for row in log[max(0, at - _FAREWELLS) : at + _FAREWELLS + 1]:
-        apart = abs((row["near"] or 0.0) - (log[at]["near"] or 0.0))
-        if row is not log[at] and row["origin"] == log[at]["origin"] and apart <= _FAREWELL_SECONDS:
-            if message := _logged(row):
-                yield row, message
+        is_close = abs((row["near"] or 0.0) - (log[at]["near"] or 0.0)) <= _FAREWELL_SECONDS
+        message = _logged(row)
+        if message and is_close and row["line"] != line and row["origin"] == log[at]["origin"]:
+            yield row, message
 
 
 def _final_error(records: Sequence[Row], tail: Sequence[Row], place: Row | None) -> LastError | None:

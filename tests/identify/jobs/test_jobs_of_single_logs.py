@@ -87,7 +87,7 @@ def test_clusters_tell_jobs_apart_whose_names_tell_nothing(make_run: MakeRun) ->
 )
 def test_clusters_alone_make_no_other_job(others: Mapping[str, str], make_run: MakeRun) -> None:
     """A job that came back on other hosts has other addresses, and so has a spec that is wrong."""
-    assert jobs_of(make_run(FIRST | others)) == []
+    assert jobs_of(make_run({**FIRST, **others})) == []
 
 
 def test_a_single_log_of_another_cluster_leaves_a_doubt(make_run: MakeRun) -> None:
