@@ -235,7 +235,9 @@ def _limits(text: str) -> Limits:
         return Limits(inf, inf)
     match = re.fullmatch(r"(?:(\d+(?:\.\d+)?)s)?(?:(?:^|,)(\d+(?:\.\d+)?)GB)?", text)
     if not (text and match):
-        raise UsageError(f"--budget {text}: is neither none nor limits like {Limits()}")
+        strange = [part for part in text.split(",") if not re.fullmatch(r"\d+(?:\.\d+)?(?:s|GB)", part)]
+        what = f"{strange[0]!r} is neither seconds nor gigabytes" if strange else "seconds come first"
+        raise UsageError(f"--budget {text}: {what}; write it like {Limits()}, or none")
     given = zip(match.groups(), Limits(), strict=True)
     return Limits(*(default if part is None else float(part) for part, default in given))
 

@@ -11,6 +11,7 @@ from analyzer.derive.cluster.workers import workers
 from analyzer.derive.endings.earlier_attempts import earlier_attempts
 from analyzer.derive.endings.exceptions import exceptions
 from analyzer.derive.endings.job import job
+from analyzer.derive.endings.last_errors import errors_beside
 from analyzer.derive.endings.lifetimes import lifetimes
 from analyzer.derive.endings.peer_complaints import accusations
 from analyzer.derive.endings.recordings import in_progress, with_recorded_facts, with_whole_stalls
@@ -66,6 +67,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
             "exceptions": lambda _: exceptions(records, training, facts, sources, messages),
             "lifetimes": lambda t: lifetimes(trained, t["workers"], t["exceptions"], _clock(t), messages),
             "earlier_attempts": lambda t: earlier_attempts(t["lifetimes"], t["exceptions"], facts, records),
+            "errors_beside": lambda t: errors_beside(t["lifetimes"], records),
             "silences": lambda t: silences(
                 t["lifetimes"], training, _clock(t), scheduler_stop(facts), collected
             ),

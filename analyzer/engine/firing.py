@@ -168,7 +168,7 @@ class Firing(NamedTuple):
             for name, signal in self.rule.signals.items():
                 if truth[name] and name not in idle and (signal.says or name in self.rule.when.names):
                     for row in islice(self._rows(signal, subject), MAX_EVIDENCE):
-                        says = fill(signal.says, {**values, **about, name: _with_accuser(row)})
+                        says = fill(signal.says, {**values, **about, name: _with_speakers(row)})
                         place = _evidence_of(signal, row, says)
                         yield place._replace(signals=(name,))
 
@@ -177,9 +177,15 @@ def _is_own_exception(signal: Signal) -> bool:
     return signal.table == "exceptions" and signal.of == "subject"
 
 
-def _with_accuser(row: Row) -> Row:
-    """Return a row; an accuser that is not known, as in a log of several workers, is one of them."""
-    return {**row, "accuser": _ONE_OF_THEM} if row.get("accuser", "") is None else row
+def _with_speakers(row: Row) -> Row:
+    """Return a row; an accuser that is not known, as in a log of several workers, is one of them.
+
+    Of a log that belongs to no known worker, its name stands for the worker.
+    """
+    named = {"accuser": _ONE_OF_THEM} if row.get("accuser", "") is None else {}
+    if row.get("worker", "") is None and row.get("source"):
+        named["worker"] = row["source"]
+    return {**row, **named} if named else row
 
 
 def _step(step: Step, values: Values) -> Step:

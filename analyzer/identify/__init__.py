@@ -11,6 +11,7 @@ import polars as pl
 
 from analyzer.identify.attempts import Attempts, attempts, counts_from_zero, event_file_attempts
 from analyzer.identify.exit_codes import with_named_exit_codes
+from analyzer.identify.names_against_logs import stated_against_names
 from analyzer.identify.nodes import with_hosts_of_directories, with_workers_on_nodes
 from analyzer.identify.recorded_attempts import (
     Recording,
@@ -31,7 +32,10 @@ def identify(read: Tables, messages: Messages) -> Tables:
     """Return the ingested tables with worker and attempt filled in on every row."""
     further = further_recordings(read["sources"])
     sources, stated = with_attempts(named_sources(read["sources"]), further), statements(read["facts"])
+    own_words = stated_against_names(sources, stated, read, messages)
+    sources, read = own_words.of(sources), own_words.in_rows(read)
     found = _owners(sources, stated, read, messages, further)
+    found = found._replace(claims={**own_words.claims, **found.claims})
     shift = int(counts_from_zero(sources, read["facts"]))
     own = [_identified(source, found, shift) for source in sources]
     named = {source.name: source.worker for source in sources}

@@ -1,5 +1,6 @@
 """Finds the hosts of workers by the directories of their logs, and assigns problems of nodes to workers."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -15,6 +16,12 @@ from analyzer.tables.grouping import grouped
 _PROBLEM = pl.col("key") == "node_problem"
 _SHORT_NAME = r"^(\d+(?:\.\d+){3}|[^\s.:]+)"
 """Regex for a node's name without its domain, or its IPv4 address."""
+
+_WORDS = re.compile(r"[a-z0-9]+")
+_OF_KERNEL_LOGS = frozenset(
+    {"kernel", "kern", "dmesg", "t", "previous", "boot", "log", "txt", "out", "gz", "zst"}
+)
+"""Words in the name of a kernel log that are no host's name."""
 
 
 def with_hosts_of_directories(facts: pl.DataFrame, sources: Sequence[NamedSource]) -> pl.DataFrame:
@@ -46,14 +53,22 @@ def _directories_with_kernel_logs(sources: Sequence[NamedSource]) -> Mapping[str
     """Return directory → its name for the directories that are named after the hosts whose logs they hold.
 
     They lie side by side, at least one has a kernel log, and none has the number of a task or an attempt.
+    A kernel log with a host in its own name tells nothing of its directory.
     """
-    kernel = {PurePosixPath(each.name).parent for each in sources if is_kernel_log(each.name)}
+    of_kernel = [PurePosixPath(each.name) for each in sources if is_kernel_log(each.name)]
+    kernel = {path.parent for path in of_kernel if not _names_another_host(path)}
     logs = {
         PurePosixPath(each.name).parent for each in sources if each.is_log and not is_kernel_log(each.name)
     }
     around = {folder.parent for folder in kernel & logs if folder.name}
     beside = {folder for folder in logs if folder.parent in around and _may_be_host(folder.name)}
     return {str(folder): folder.name for folder in beside} if len(beside) > 1 else {}
+
+
+def _names_another_host(log: PurePosixPath) -> bool:
+    """Return True if the name of a kernel log has words that its directory's has not."""
+    own, folder = ({*_WORDS.findall(name.lower())} for name in (log.name, log.parent.name))
+    return any(any(map(str.isalpha, word)) for word in own - folder - _OF_KERNEL_LOGS)
 
 
 def _may_be_host(name: str) -> bool:

@@ -72,6 +72,7 @@ class Basis(StrEnum):
     """How the worker of a log was identified if its name does not state it."""
 
     SAID = "by the task that it says it is"
+    AGAINST_NAME = "by the task that it says it is, which is not that in its name"
     ADDRESS = "by the address of its server"
     COUNTED_FROM_ZERO = "by the number in its name, counted from 0"
     NUMBER = "by the number in its name"

@@ -67,9 +67,11 @@ def test_an_address_names_the_node_unless_specifications_differ(
         ({"collected_from.txt": "ssh\nnode=1\tnode-1.lab\ngpu22\tgpu22\n"}, {"worker:0": "node-1.lab", "worker:1": "gpu22"}),
         ({"gpu22/kernel.log": "[Sat Nov 21 02:08:30 2026] usb 1-1: new device\n"}, {"worker:0": "node=1", "worker:1": "gpu22"}),
         ({"job/kernel.log": "[Sat Nov 21 02:08:30 2026] usb 1-1: new device\n"}, {}),
+        ({"gpu22/dmesg-node12.txt": "[Sat Nov 21 02:08:30 2026] usb 1-1: new device\n"}, {}),
+        ({"gpu22/dmesg-gpu22.txt": "[Sat Nov 21 02:08:30 2026] usb 1-1: new device\n"}, {"worker:0": "node=1", "worker:1": "gpu22"}),
         ({}, {}),
     ],
-    ids=["listed", "with a kernel log", "a kernel log elsewhere", "nothing of a host"],
+    ids=["listed", "with a kernel log", "a kernel log elsewhere", "a kernel log of another host", "a kernel log that names the host", "nothing of a host"],
 )  # fmt: skip
 def test_a_directory_of_a_host_names_the_host_of_its_worker(
     more: Mapping[str, str], hosts: Mapping[str, str], tables_of: TablesOf

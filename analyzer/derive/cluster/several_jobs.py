@@ -1,5 +1,6 @@
 """Finds workers with logs in several places that may be of several jobs, though nothing proves it."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -49,7 +50,8 @@ def in_several_places(sources: pl.DataFrame, facts: pl.DataFrame) -> dict[str, s
     logs = own.select("source", "worker", "first_time", "last_time").to_dicts()
     whole = [log for log in logs if is_whole(log["source"])]
     stated = _stated(facts, {log["source"] for log in whole})
-    found = dict(_in_jobs_of_slurm(whole))
+    found = dict(_in_other_clusters(sources, facts))
+    found |= dict(_in_jobs_of_slurm(whole))
     for worker, mine in grouped((log["worker"], log) for log in whole).items():
         places = grouped((_place(log["source"]), log) for log in mine)
         if len(places) < _SEVERAL:
@@ -67,6 +69,32 @@ def _sentence(places: Sequence[str], reason: str) -> str:
     return f"{listed(places)} may be {jobs}: {reason}"
 
 
+def _in_other_clusters(sources: pl.DataFrame, facts: pl.DataFrame) -> Iterator[tuple[str, str]]:
+    """Yield (worker, reason) for logs that belong to none, for they state a task that another log has.
+
+    They count if no address of their clusters is one of the logs that have a worker.
+    """
+    logs = sources.filter(kind="log").select("source", "worker").iter_rows()
+    owners = {source: worker for source, worker in logs if is_whole(source)}
+    specs = facts.filter(pl.col("source").is_in([*owners]), key="cluster_spec")
+    addresses: dict[str, set[str]] = {}
+    for source, spec in specs.select("source", "value").iter_rows():
+        addresses.setdefault(source, set()).update(_addresses(json.loads(spec)))
+    known = {each for source in addresses if owners[source] for each in addresses[source]}
+    tasks = dict(facts.filter(key="task").select("source", "value").iter_rows())
+    held = {worker: source for source, worker in owners.items() if worker and source in addresses}
+    for source, own in addresses.items():
+        task = tasks.get(source)
+        if task and owners[source] is None and task in held and own.isdisjoint(known):
+            yield task, _sentence([held[task], source], f"{task} is in another cluster in each")
+
+
+def _addresses(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the addresses of a cluster."""
+    for addresses in spec.values():
+        yield from map(str, addresses.values() if isinstance(addresses, dict) else addresses)
+
+
 def is_whole(source: str) -> bool:
     """Return True for a log whose name makes it no rotated part, and of no certain attempt."""
     return not (is_rotated(source) or is_previous(source) or attempt_of(source) is not None)
@@ -75,8 +103,15 @@ def is_whole(source: str) -> bool:
 def _place(source: str) -> str:
     """Return the directory of a log, and in the top one what its name has besides the task."""
     file = source.partition("#")[0]
-    folder = PurePosixPath(file).parent.as_posix()
-    return folder if folder != "." else without_task(file) or "the other files"
+    path = PurePosixPath(file)
+    if (folder := path.parent.as_posix()) != ".":
+        return folder
+    words = without_task(file)
+    return words or (_words(path.stem) if words is None else "") or "the other files"
+
+
+def _words(stem: str) -> str:
+    return "-".join(re.findall(r"[^\W\d_]+", stem))
 
 
 def _stated(facts: pl.DataFrame, logs: AbstractSet[str]) -> Mapping[str, Sequence[Mapping[str, Any]]]:

@@ -52,7 +52,7 @@ def workers(
     ]
     doubles = _second_servers(stated, {task for task, why in known.items() if why != FILES} - _unmet(facts))
     rows = [row | {"same_server": doubles.get(row["worker"])} for row in rows]
-    devices = {task: own["own_device"] for task, own in stated.items() if "own_device" in own}
+    devices = {task: name for task, own in stated.items() if (name := own.get("own_device") or _claim(own))}
     sizes = {
         task: size for task, own in stated.items() if (size := own.get("num_workers") or own.get("replicas"))
     }

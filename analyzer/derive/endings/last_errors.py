@@ -3,8 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import polars as pl
+
 from analyzer.derive.training.ordering import Row, comes_after, last_telling
 from analyzer.model.lazy_regex import lazy_regex
+from analyzer.model.messages import Wording
+from analyzer.tables.builders import frame
 
 _FAREWELLS = 3
 """Maximum number of lines that a program logs between its error and its end: that it leaves, or cleans up."""
@@ -38,8 +42,55 @@ class LastError(NamedTuple):
     record: Row
 
 
-def last_error(records: Sequence[Row], tail: Sequence[Row], place: Row | None) -> LastError | None:
+def last_error(
+    records: Sequence[Row], tail: Sequence[Row], place: Row | None, leaves: Wording
+) -> LastError | None:
     """Return the error with which a log ends, if it is one of the job's own program.
+
+    If it only says that the process `leaves`, it is the next one above of the same logger that says more;
+    None if that is an error of a lost peer.
+    """
+    found = _final_error(records, tail, place)
+    if found is None:
+        return None
+    above = [
+        LastError(message, row)
+        for row in _farewells_upwards(tail, found.record)
+        if row["origin"] == found.record["origin"] and (message := _logged(row))
+    ]
+    telling = (each for each in (found, *above) if not leaves.is_in(each.message))
+    chosen = next(telling, found)
+    return None if chosen is not found and _OF_A_PEER.search(chosen.message) else chosen
+
+
+def errors_beside(lifetimes: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """Return the errors that a program logged just before or after the last error of each worker.
+
+    They are of the same logger, a few lines and seconds away.
+    """
+    ends = lifetimes.drop_nulls(["last_error", "line"]).select("worker", "source", "line", "last_error")
+    rows = [
+        {"worker": worker, **{key: row[key] for key in ("source", "line", "time")}, "message": message}
+        for worker, source, line, error in ends.iter_rows()
+        for row, message in _near(records.filter(source=source).to_dicts(), line, error)
+    ]
+    return frame("errors_beside", rows)
+
+
+def _near(log: Sequence[Row], line: int, error: str) -> Iterator[tuple[Row, str]]:
+    """Yield (record, message) of the errors near the one on a line of a log."""
+    at = next((number for number, row in enumerate(log) if row["line"] == line), None)
+    if at is None or not (_logged(log[at]) or "").startswith(error):
+        return
+    for row in log[max(0, at - _FAREWELLS) : at + _FAREWELLS + 1]:
+        is_close = abs((row["near"] or 0.0) - (log[at]["near"] or 0.0)) <= _FAREWELL_SECONDS
+        message = _logged(row)
+        if message and is_close and row["line"] != line and row["origin"] == log[at]["origin"]:
+            yield row, message
+
+
+def _final_error(records: Sequence[Row], tail: Sequence[Row], place: Row | None) -> LastError | None:
+    """Return the last error of a log, if it is one of the job's own program with which the log ends.
 
     `records` has the last record, `tail` those above it. The error is the last record, if it is logged as an
     error or names an exception, other than those of a lost peer; or a logged error a few lines and seconds

@@ -9,6 +9,7 @@ import polars as pl
 
 from analyzer.derive.cluster.membership import CLUSTER, SERVICE
 from analyzer.derive.cluster.workers import cluster_specs, distinct, tasks_of
+from analyzer.derive.endings.last_errors import LastError
 from analyzer.derive.endings.teardown import NOT_SENT_BY_LAUNCHERS, reported_later
 from analyzer.derive.training.ordering import Row, comes_after
 from analyzer.derive.training.progress import Place, last_attempts, last_places, stepped, times_seen
@@ -33,6 +34,8 @@ class Life:
     stepped: bool = False
     closing: Mapping[str, Any] | None = None
     exception: Mapping[str, Any] | None = None
+    last_error: LastError | None = None
+    """The error of its own program with which its log ends."""
     own_exception: bool = False
     absence_tells: bool = True
     """Whether missing files mean that it never ran: a cluster lists it, or half of its peers left files."""

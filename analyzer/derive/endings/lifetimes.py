@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.derive.endings.last_errors import LastError, ended_by_it, last_error
+from analyzer.derive.endings.last_errors import ended_by_it, last_error
 from analyzer.derive.endings.life import Life, last_lives
 from analyzer.derive.endings.resumed_workers import with_resumed_workers
 from analyzer.derive.endings.silent_workers import finished_in_silence
@@ -43,6 +43,10 @@ def lifetimes(
     steps = last_progress(tables["scalars"])
     done = completion_lines(dated(tables["records"]), steps, messages)
     lives = last_lives(tables, workers, exceptions, clock, done)
+    leaves = messages.wording("leaves")
+    for life in lives:
+        place = life.place._asdict() if life.place else None
+        life.last_error = last_error(life.records, life.tail, place, leaves)
     starting_up = StartUp(frozenset(messages.literals("startup_origin")), messages.literals("startup_words"))
     ended = {life.worker: _end_of(life) for life in lives}
     _from_the_peers(lives, ended, scheduler_stop(tables["facts"]) is not None)
@@ -156,7 +160,7 @@ def _left_after_error(life: Life) -> bool:
     """Return True if nothing but words like `bye` below an error tells that a worker finished."""
     if life.exit_code is not None or (life.place is not None and life.place.is_planned_end):
         return False
-    return ended_by_it(_last_error(life), life.closing)
+    return ended_by_it(life.last_error, life.closing)
 
 
 def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, bool]]) -> bool:
@@ -249,7 +253,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "own_exception": life.own_exception,
         "no_exception": life.exception is None and not _raises_at_its_end(life.records),
         "cut_off": bool(life.facts["ends_within_line"]) and not sure,
-        "last_error": error.message if (error := _last_error(life)) else None,
+        "last_error": life.last_error.message if life.last_error else None,
         "replicas": int(life.fact("replicas") or 0) or None,
         "restarted": life.attempts > 1,
         "listed": bool(life.facts["pod_running"]),
@@ -260,10 +264,6 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "end_time": end.get("until"),
         **_cited_line(life, how, end),
     }
-
-
-def _last_error(life: Life) -> LastError | None:
-    return last_error(life.records, life.tail, life.place._asdict() if life.place else None)
 
 
 def _raises_at_its_end(records: Sequence[Row]) -> bool:
@@ -278,7 +278,7 @@ def _raises_at_its_end(records: Sequence[Row]) -> bool:
 def _cited_line(life: Life, how: str, end: Mapping[str, Any]) -> dict[str, Any]:
     """Return source, line and time of the line that states a worker's end, else of its last step or line."""
     place = life.place._asdict() if life.place else {}
-    error = _last_error(life)
+    error = life.last_error
     closed = life.closing is not None and not ended_by_it(error, life.closing)
     done = closed or (life.place is not None and life.place.is_planned_end)
     if error and how in {"exited", "finished", "vanished", "unknown"} and not done:

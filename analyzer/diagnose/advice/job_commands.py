@@ -61,7 +61,13 @@ _JOB_ID = re.compile(r"[\w.\[\]-]{1,80}")
 _PLACEHOLDER = re.compile(
     r'("\$(?:SLURM_JOB_ID|PBS_JOBID|LSB_JOBID)"|\b(?:POD|CONTAINER|NODE|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)'
 )
-_NAMED = re.compile(r"(?:On|In) (?:Kubernetes|Slurm|Docker)\b")
+_NAMED = re.compile(r"(?:On|In) (?:Kubernetes|Slurm|Docker|(?P<cloud>Google Cloud))\b")
+_ON_A_CLOUD: Sequence[Platform] = ("kubernetes", "vertex")
+_OF_A_NAMESPACE = re.compile(
+    r"\bkubectl (?=(?:(?:get|describe|delete|top) (?:pods?|events|jobs?|pvc|resourcequota)|logs|exec)\b)"
+    r"(?![^|;]* (?:-n|-A|--namespace|--all-namespaces)\b)(?![^|;]*\b[Nn]ode)"
+)
+"""Regex of the beginning of a command about what a namespace holds, and that names none."""
 _PART = re.compile(r"""(?! )(?:[^;"']|"(?:[^"\\]|\\.)*"|'[^']*'|;(?! )|["'])+""")
 _MAX_BLAMED = 3
 
@@ -71,6 +77,8 @@ class Job(NamedTuple):
 
     platform: Platform | None
     names: Sequence[Mapping[str, str]]
+    namespace: str | None = None
+    """The only namespace that the files of its pods state, if it is not the default one."""
 
 
 def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
@@ -78,7 +86,12 @@ def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
     platform = platform_of(tables)
     shared = {**_slurm_job(tables), **_other_jobs(tables), **_address(tables, pl.col("leader"), "LEADER_")}
     names = [{**shared, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
-    return Job(platform, names or [{**shared, **_failed_node(tables)}])
+    return Job(platform, names or [{**shared, **_failed_node(tables)}], _namespace(tables))
+
+
+def _namespace(tables: Tables) -> str | None:
+    stated = tables["facts"].filter(key="namespace")["value"].unique().to_list()
+    return stated[0] if len(stated) == 1 and stated[0] != "default" else None
 
 
 def _failed_node(tables: Tables) -> Mapping[str, str]:
@@ -194,7 +207,10 @@ def for_job(step: Step, job: Job) -> Step:
     commands = parts_of(step)
     own = any(_platform_of_command(each) == job.platform for each in commands)
     kept = [text for each in commands if (text := _on_platform(each, job.platform, own=own))]
-    return step._replace(command="; ".join(dict.fromkeys(_filled(kept, job.names))) or None)
+    filled = dict.fromkeys(_filled(kept, job.names))
+    if job.namespace:
+        filled = dict.fromkeys(_OF_A_NAMESPACE.sub(f"kubectl -n {job.namespace} ", each) for each in filled)
+    return step._replace(command="; ".join(filled) or None)
 
 
 def parts_of(step: Step) -> list[str]:
@@ -216,6 +232,8 @@ def without_repeats(steps: Sequence[Step]) -> list[Step]:
 def concerns(step: Step, job: Job) -> bool:
     """Return False for a step that begins with the name of another platform than the job's."""
     named = _NAMED.match(step.text)
+    if named and named["cloud"]:
+        return job.platform is None or job.platform in _ON_A_CLOUD
     return not (named and job.platform) or job.platform in step.text.lower()
 
 

@@ -5,7 +5,8 @@ one blocked by a lock, a sleep or a file is in user code or the standard library
 tf.data run on threads of the runtime. Native frames (`--native`) are ignored.
 """
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from analyzer.ingest.matcher import Matcher
@@ -25,6 +26,12 @@ _IGNORED = lazy_regex(r"(?:Python v\d|\s+(?:Arguments|Locals):|\s+[\w.]+: |\s*$)
 """Regex for lines to skip: Python's version, and the variables that `--locals` prints."""
 _RUNTIME = lazy_regex(r"(?:^|/)tensorflow/python/")
 _CALLED_BY_TF_DATA = lazy_regex(r"(?:^|/)tensorflow/python/ops/script_ops\.py$")
+_INSTALLED = lazy_regex(r"(?:site|dist)-packages/|/lib/python\d|^<(?!module|string|stdin|ipython)")
+_LIBRARIES = sys.stdlib_module_names | {
+    "tensorflow", "tf_keras", "keras", "numpy", "pandas", "pyarrow", "h5py", "grpc", "google", "requests",
+    "urllib3", "aiohttp", "boto3", "botocore", "s3fs", "gcsfs", "fsspec",
+}  # fmt: skip
+"""Packages whose frames are not the user's; py-spy leaves out the directory that they are installed in."""
 _PYTHON = lazy_regex(r"\.py$|^<")
 """Regex for the file of a Python frame; all other frames are native."""
 
@@ -72,7 +79,19 @@ def _add_facts(output: SourceRows, threads: Iterable[_Thread]) -> None:
         if not thread.frames:
             continue
         line, frame, file = thread.frames[0]
+        if not _RUNTIME.search(file) and (caller := _own_caller(thread.frames)):
+            frame = f"{frame}, called from {caller}"
         if thread.is_main:
             output.add("facts", line=line, key=main_thread_key(file), value=frame)
         elif any(is_called_by_tf_data(file) for _, _, file in thread.frames):
             output.add("facts", line=line, key=INPUT_FRAME, value=frame)
+
+
+def _own_caller(frames: Sequence[tuple[int, str, str]]) -> str | None:
+    """Return the innermost frame of the user's code if libraries were called from it; else None."""
+    own = next((frame for _, frame, file in frames if not _is_of_library(file)), None)
+    return own if own != frames[0][1] else None
+
+
+def _is_of_library(file: str) -> bool:
+    return bool(_INSTALLED.search(file)) or file.partition("/")[0].removesuffix(".py") in _LIBRARIES

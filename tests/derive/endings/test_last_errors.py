@@ -45,6 +45,13 @@ def logged(text: str, time: float | None = None) -> Line:
         ([*STEPS, logged("the connection to a peer broke"), farewell("bye")], None),
         ([*STEPS, says("FATAL is a level"), says("cleaning up")], None),
         ([*STEPS, logged("column is text"), error("Aborting RingReduce"), farewell("bye")], None),
+        ([*STEPS, logged("column is text", 3.0), logged("exiting with code 3", 4.0)], "column is text"),
+        ([*STEPS, logged("column is text"), says("FATAL: exiting")], "exiting"),
+        ([*STEPS, logged("column is text", 3.0), logged("exiting with code 3", 60.0)], "exiting with code 3"),
+        ([*STEPS, logged("slow disk"), logged("column is text; leaving")], "column is text; leaving"),
+        ([*STEPS, logged("slow disk"), logged("exiting: column is text")], "exiting: column is text"),
+        ([*STEPS, logged("the connection to a peer broke"), logged("任务退出, 退出码 2")], None),
+        ([*STEPS, logged("exiting with code 3")], "exiting with code 3"),
     ],
 )
 def test_an_error_below_which_the_program_only_took_its_leave(log: list[Line], told: str | None) -> None:
@@ -65,3 +72,17 @@ def test_a_farewell_below_an_error_is_no_completion(leaves: list[Line], peer: li
     """It is none if a peer fell; a line that says that training is complete is one."""
     logs = {"worker-0.log": peer, "worker-1.log": [*STEPS, *leaves]}
     assert life(derived(logs), "worker:1")["ended"] == ended
+
+
+def test_errors_of_the_same_logger_are_told_beside_the_last_one() -> None:
+    """Not those of other loggers, nor of a minute before."""
+    log = [
+        *STEPS,
+        logged("slow disk", 3.0),
+        logged("lease revoked", 64.0),
+        says("FATAL: metrics lost", time=64.5),
+        logged("shutting down with status 3", 65.0),
+    ]
+    tables = derived({"worker-0.log": [*STEPS, LOST], "worker-1.log": log})
+    assert life(tables, "worker:1")["last_error"] == "lease revoked"
+    assert tables["errors_beside"]["message"].to_list() == ["shutting down with status 3"]

@@ -113,6 +113,28 @@ def test_steps_of_another_platform_are_left_out(platform: Any, left_out: list[in
     assert [number for number, each in enumerate(kept) if not each] == left_out
 
 
+@pytest.mark.parametrize(("platform", "kept"), [("slurm", False), ("kubernetes", True), (None, True)])
+def test_a_step_of_a_cloud_is_left_out_where_a_scheduler_ran_the_job(platform: Any, kept: bool) -> None:
+    """Kubernetes may run on its machines."""
+    assert concerns(Step("On Google Cloud, look."), Job(platform, [])) is kept
+
+
+@pytest.mark.parametrize(
+    ("command", "kept"),
+    [
+        ("kubectl describe pod POD | grep -A8 State", "kubectl -n ml describe pod POD | grep -A8 State"),
+        ("kubectl get pods; kubectl logs POD", "kubectl -n ml get pods; kubectl -n ml logs POD"),
+        ("kubectl get pods -A", "kubectl get pods -A"),
+        ("kubectl get networkpolicy -A", "kubectl get networkpolicy -A"),
+        ("kubectl describe node NODE", "kubectl describe node NODE"),
+        ("kubectl cordon NODE", "kubectl cordon NODE"),
+    ],
+)
+def test_a_command_of_kubernetes_names_the_namespace_that_the_files_state(command: str, kept: str) -> None:
+    """Not where it names one, asks for all of them, or is about nodes."""
+    assert for_job(Step("Look.", command), Job("kubernetes", [{}], "ml")) == Step("Look.", kept)
+
+
 POD = """{
  "kind": "Pod",
  "metadata": {

@@ -54,6 +54,16 @@ Thread 7 (idle)
 Thread 9 (idle)
     quick_execute (tensorflow/python/eager/execute.py:59)
 """
+READS = """\
+Process 7: python3 train.py
+Python v3.9.18 (/usr/bin/python3.9)
+
+Thread 7 (idle): "MainThread"
+    read (ssl.py:1100)
+    get (/opt/venv/lib/python3.9/site-packages/acme_client/http.py:7)
+    get_object (acme/store.py:88)
+    generator (train.py:61)
+"""
 
 
 FEED = """\
@@ -89,6 +99,7 @@ def stands(tables: Tables) -> list[tuple[str, str, str, int]]:
             8,
         ),
         (OLD, "outside", "load (feed.py:12)", 5),
+        (READS, "outside", "read (ssl.py:1100), called from get_object (acme/store.py:88)", 5),
     ],
 )
 def test_where_the_main_thread_stands(

@@ -9,7 +9,7 @@ import polars as pl
 
 from analyzer.identify import identify
 from analyzer.identify.claims import task_addresses
-from analyzer.identify.job_evidence import (
+from analyzer.identify.jobs.evidence import (
     ADDRESSES,
     REPLICATION,
     STARTS,
@@ -20,12 +20,21 @@ from analyzer.identify.job_evidence import (
 from analyzer.model.errors import UsageError
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
-from analyzer.model.task_names import is_previous, natural_order, without_task, words_before_task
+from analyzer.model.task_names import (
+    attempt_of,
+    is_previous,
+    is_rotated,
+    natural_order,
+    without_task,
+    words_before_task,
+)
 from analyzer.tables.grouping import grouped
 
 _SEVERAL = 2
 _MAX_NAMED = 8
-_REST, _ALIKE = "the other files", "the files like"
+_REST, _ALIKE, _LISTED = "the other files", "the files like", "("
+"""How the names of jobs begin that are no directory."""
+_MAX_LISTED = 3
 
 
 class _Run(NamedTuple):
@@ -37,6 +46,8 @@ class _Run(NamedTuple):
     """Source with the start of a process → the worker that its name states, else the source."""
     with_address: AbstractSet[str]
     with_replication: AbstractSet[str]
+    clusters: Mapping[str, AbstractSet[str]]
+    """Source → all addresses of the clusters that it states."""
 
     def may_hold_a_job(self, sources: Collection[str]) -> bool:
         """Return True if the sources have several processes, or one that may be a job on one machine."""
@@ -76,7 +87,7 @@ def _named(jobs: Sequence[str]) -> str:
 
 def _way_out(jobs: Sequence[str]) -> str:
     """Return what to give instead of several jobs."""
-    if any(job.startswith((_REST, _ALIKE)) for job in jobs):
+    if any(job.startswith((_REST, _ALIKE, _LISTED)) for job in jobs):
         return (
             "give the files of one, or put those of each job into a directory of its own and give all to "
             "mwms-triage (if they are attempts of one job, name them attempt-1, attempt-2)"
@@ -100,19 +111,25 @@ def several_jobs(read: Tables, messages: Messages) -> list[str]:
         {*facts.filter(pl.col("key").is_in(keys))["source"]} for keys in (STARTS, ADDRESSES, REPLICATION)
     )
     starting = {source: worker or source for source, worker in names.items() if source in starts}
-    found = [*_jobs_in("", [*names], _Run(read, messages, starting, addresses, replication))]
-    return found or _named_with_clusters([*names], facts)
+    clusters = _stated_addresses(facts)
+    found = [*_jobs_in("", [*names], _Run(read, messages, starting, addresses, replication, clusters))]
+    return found or _named_with_clusters([*names], clusters)
 
 
-def _named_with_clusters(sources: Sequence[str], facts: pl.DataFrame) -> list[str]:
+def _stated_addresses(facts: pl.DataFrame) -> dict[str, set[str]]:
+    """Return source → the addresses of the clusters that it states."""
+    clusters: dict[str, set[str]] = {}
+    for source, spec in facts.filter(key="cluster_spec").select("source", "value").iter_rows():
+        clusters.setdefault(source, set()).update(task_addresses(json.loads(spec)).values())
+    return clusters
+
+
+def _named_with_clusters(sources: Sequence[str], clusters: Mapping[str, AbstractSet[str]]) -> list[str]:
     """Return the jobs of files that differ in the words before the task, and in all addresses of clusters.
 
     One worker of each job is enough; each group of files must state a cluster of several tasks. Previous
     attempts, which may have run at other addresses, do not count.
     """
-    clusters: dict[str, set[str]] = {}
-    for source, spec in facts.filter(key="cluster_spec").select("source", "value").iter_rows():
-        clusters.setdefault(source, set()).update(task_addresses(json.loads(spec)).values())
     files = [
         (words_before_task(each), each) for each in sources if each in clusters and not is_previous(each)
     ]
@@ -137,14 +154,15 @@ def _jobs_in(place: str, sources: Sequence[str], run: _Run) -> dict[str, JobEvid
         if not inner:
             single[folder] = own
     folders = {folder: own for folder, own in single.items() if folder != place and run.may_hold_a_job(own)}
-    folders |= _jobs_beside_each_other(single.get(place, ()), run)
+    beside = single.get(place, ())
+    folders |= _jobs_beside_each_other(beside, run) or _jobs_of_other_clusters(beside, run)
     held = {source for own in folders.values() for source in own}
     parts = [source for own in single.values() for source in own if source not in held]
     if len(found) + len(folders) + run.may_hold_a_job(parts) < _SEVERAL:
         return {}
     others = f"{_REST} in {place}" if place else _REST
     jobs = found | _whole_jobs(folders, parts, others, run)
-    places = sorted(jobs, key=lambda name: (name.startswith((_REST, _ALIKE)), natural_order(name)))
+    places = sorted(jobs, key=lambda name: (name.startswith((_REST, _ALIKE, _LISTED)), natural_order(name)))
     apart = [name for name in places if _is_separate(name, jobs)]
     return _without_copies({name: jobs[name] for name in apart})
 
@@ -164,6 +182,32 @@ def _jobs_beside_each_other(sources: Sequence[str], run: _Run) -> dict[str, Sequ
     groups = [group for own in named for group in _by_number(own, run)]
     jobs = {f"{_ALIKE} {own[0]}": own for own in groups if run.may_hold_a_job(own)}
     return {**jobs} if len(jobs) >= _SEVERAL else {}
+
+
+def _jobs_of_other_clusters(sources: Sequence[str], run: _Run) -> dict[str, Sequence[str]]:
+    """Return names → files of clusters without a common address; empty unless several have all their logs.
+
+    Logs that are named as attempts or older parts are left out: a job that came back has other addresses.
+    """
+    groups: list[tuple[set[str], list[str]]] = []
+    for source in sources:
+        if is_previous(source) or is_rotated(source) or attempt_of(source) or not run.clusters.get(source):
+            continue
+        met = [group for group in groups if group[0] & run.clusters[source]]
+        groups = [group for group in groups if group not in met]
+        addresses = set(run.clusters[source]).union(*(group[0] for group in met))
+        groups.append((addresses, [*(each for group in met for each in group[1]), source]))
+    jobs = [own for _, own in groups if run.may_hold_a_job(own)]
+    if len(jobs) < _SEVERAL or len(jobs) < len(groups):
+        return {}
+    complete = all(run.evidence(own).is_complete for own in jobs)
+    return {_listed_files(own): own for own in jobs} if complete else {}
+
+
+def _listed_files(sources: Sequence[str]) -> str:
+    more = len(sources) - _MAX_LISTED
+    shown = [*sources[:_MAX_LISTED], *([f"{more} more"] if more > 0 else [])]
+    return f"{_LISTED}{', '.join(shown)})"
 
 
 def _by_number(sources: Sequence[str], run: _Run) -> Iterable[Sequence[str]]:
