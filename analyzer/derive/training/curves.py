@@ -14,11 +14,11 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.model.metric_names import LOSS_WORDS
 from analyzer.model.schema import POSITIONS
 from analyzer.model.task_names import position
 from analyzer.tables.builders import frame
 from analyzer.tables.grouping import grouped
+from analyzer.tables.metric_names import LOSS_WORDS
 
 _KEY = ("worker", "tag", "origin")
 _PLACE = ("line", "source", "time")

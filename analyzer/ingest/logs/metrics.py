@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from analyzer.model.lazy_regex import lazy_regex
-from analyzer.model.metric_names import LOSS_WORDS
+from analyzer.tables.metric_names import LOSS_WORDS
 
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|infinity)"
 _ZEROS = r"(?:0+(?=nan|inf))?"
