@@ -67,7 +67,13 @@ def derive(read: Tables, messages: Messages) -> Tables:
             "lifetimes": lambda t: lifetimes(trained, t["workers"], t["exceptions"], _clock(t), messages),
             "earlier_attempts": lambda t: earlier_attempts(t["lifetimes"], t["exceptions"], facts, records),
             "silences": lambda t: silences(
-                t["lifetimes"], training, _clock(t), scheduler_stop(facts), collected
+                t["lifetimes"],
+                training,
+                _clock(t),
+                scheduler_stop(facts),
+                collected,
+                (records, sources),
+                facts,
             ),
             "barriers": lambda t: barriers(t["lifetimes"], training, facts, _clock(t)),
             "matches": lambda t: matches(

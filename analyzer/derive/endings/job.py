@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.endings.startup_wait import wait_shown, waited
-from analyzer.derive.endings.teardown import scheduler_stop
+from analyzer.derive.endings.teardown import LOSSES, lost_before_stop, scheduler_stop
 from analyzer.derive.training.ordering import printed_after_end
 from analyzer.derive.training.resources import duration
 from analyzer.model.task_names import split_task
@@ -26,9 +26,9 @@ _MISSED_STEPS = 2
 
 Whatever stops a worker comes up to one such pause after its last step, and its last lines some seconds later.
 """
-_LOSSES = ("transport", "heartbeat", "down", "leader")
-"""Kinds of complaint that end a job."""
 
+_AGREE = 1.05
+"""Ratio of the longest to the shortest silence up to which clocks that cannot be compared agree."""
 _UNKNOWN_LENGTH = "the files do not show for how long"
 
 Row = Mapping[str, Any]
@@ -52,7 +52,8 @@ def job(
     """
     lives = lifetimes.to_dicts()
     training = [life for life in lives if life["trains"]]
-    stopped = scheduler_stop(facts) is not None
+    stop = scheduler_stop(facts)
+    stopped = stop is not None
     in_progress = in_progress or _was_active(training, silences, collected)
     seconds = waited(training, collected)
     row = {
@@ -69,6 +70,8 @@ def job(
         "wait_shown": wait_shown(training, facts, accusations, stalls, seconds=seconds, stopped=stopped),
         "collection_doubt": collected.doubt or _zone_doubt(training, silences, collected),
         "own_exceptions": _count(lives, "own_exception", True),
+        "unfailed": _unfailed(lives, accusations),
+        "lost_before_stop": lost_before_stop(accusations, stop),
         "errors": _errors(records, lifetimes),
         "started": lifetimes["first_seen"].min(),
         "ended": lifetimes["last_seen"].max(),
@@ -180,6 +183,13 @@ def _count(rows: Sequence[Row], column: str, *values: object) -> int:
     return sum(row[column] in values for row in rows)
 
 
+def _unfailed(lives: Sequence[Row], accusations: pl.DataFrame) -> str | None:
+    """Return in words that no log shows a failure of a worker; None if one does."""
+    lost = accusations.filter(pl.col("counts") & pl.col("kind").is_in(LOSSES))
+    fell = _count(lives, "ended", "exception", "aborted_by_peer") or _count(lives, "own_exception", True)
+    return None if fell or lost.height else "no log shows that a worker had failed"
+
+
 def _leader_awaited(lives: Sequence[Row], facts: pl.DataFrame) -> int:
     """Count the workers that were up while the leader was still waiting for them."""
     stated = facts.filter(pl.col("key").is_in(["connected", "awaits"])).select("key", "value").rows()
@@ -200,7 +210,7 @@ def _awaits_everyone(lives: Sequence[Row], accusations: pl.DataFrame) -> bool:
 
 def _lost_unlogged(lives: Sequence[Row], accusations: pl.DataFrame) -> int:
     """Return how many tasks have no log and are reported lost by their peers."""
-    lost = accusations.filter(pl.col("counts") & pl.col("kind").is_in(_LOSSES))
+    lost = accusations.filter(pl.col("counts") & pl.col("kind").is_in(LOSSES))
     named = {*lost["worker"]}
     return sum(life["worker"] in named and not life["logged"] for life in lives)
 
@@ -214,6 +224,8 @@ def _stalled(training: Sequence[Row], silences: pl.DataFrame, stopped: bool) -> 
         return False
     if _count(training, "phase", "joined", "training") < len(training) or _count(training, "went_on", True):
         return False
+    if silences.height and silences["asked_at_work"].all(ignore_nulls=False):
+        return False
     long_silent = silences.filter(pl.col("silent") & (pl.col("seconds") > _MISSED_STEPS * pl.col("pause")))
     if _count(training, "sigterm", True):
         return not (silences.height and long_silent.is_empty())
@@ -222,9 +234,11 @@ def _stalled(training: Sequence[Row], silences: pl.DataFrame, stopped: bool) -> 
 
 
 def _stood(training: Sequence[Row], silences: pl.DataFrame) -> str:
-    """Return in words how long no training worker made progress."""
-    known = silences.filter(pl.col("worker").is_in([life["worker"] for life in training]), compared=True)
-    seconds = min(known["seconds"]) if known.height == len(training) else 0.0
+    """Return in words how long no training worker made progress, if their clocks or all durations agree."""
+    known = silences.filter(pl.col("worker").is_in([life["worker"] for life in training]))
+    times = known["seconds"].to_list()
+    agree = known["compared"].all() or max(times, default=0.0) <= _AGREE * min(times, default=0.0)
+    seconds = min(times) if agree and len(times) == len(training) else 0.0
     return f"this lasted {duration(seconds)}" if seconds >= 1 else _UNKNOWN_LENGTH
 
 
