@@ -51,6 +51,9 @@ def _in_progress(tables: Tables) -> str:
     lives, doubt = tables["lifetimes"].filter("trains"), tables["job"]["collection_doubt"].item()
     if not _all_run(lives):
         return "No end and no stall is recorded: the job still ran, or was killed as a whole."
+    if line := tables["job"]["evaluates"].item():
+        ran = "The job still ran when its files were collected, and may be in an evaluation"
+        return f"{ran}: “{shorten(line, _QUOTED_CHARACTERS)}”."
     if doubt == IN_A_ZONE:
         return (
             "The job still ran when its files were collected; it hung, or its logs are in another time zone."
@@ -194,7 +197,7 @@ def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
     first = tables["silences"].filter("first")["worker"].to_list()
     stalled = [worker for worker in running if worker in {*late, *first}] or running
     if tables["job"]["in_progress"].item() and _all_run(tables["lifetimes"].filter("trains")):
-        yield wording()["steps"]["again"]
+        yield wording()["steps"]["evaluated" if tables["job"]["evaluates"].item() else "again"]
     elif stalled:
         where = ", ".join(stalled[:4]) + (" and others" if len(stalled) > 4 else "")
         look = wording()["steps"]["look"]

@@ -27,6 +27,8 @@ _MISSED_STEPS = 2
 Whatever stops a worker comes up to one such pause after its last step, and its last lines some seconds later.
 """
 
+_EVALUATION_SECONDS = 3_600.0
+"""Longest silence of a job that announced an evaluation, if it made no longer pause before."""
 _AGREE = 1.05
 """Ratio of the longest to the shortest silence up to which clocks that cannot be compared agree."""
 _UNKNOWN_LENGTH = "the files do not show for how long"
@@ -54,7 +56,9 @@ def job(
     training = [life for life in lives if life["trains"]]
     stop = scheduler_stop(facts)
     stopped = stop is not None
-    in_progress = in_progress or _was_active(training, silences, collected)
+    evaluates = _evaluates(training, silences, facts)
+    running = bool(training) and _count(training, "ended", "running") == len(training)
+    in_progress = in_progress or _was_active(training, silences, collected) or bool(evaluates and running)
     seconds = waited(training, collected)
     row = {
         **_attendance(workers.to_dicts(), training),
@@ -65,7 +69,8 @@ def job(
         "awaits_everyone": _awaits_everyone(lives, accusations),
         "lost_unlogged": _lost_unlogged(lives, accusations),
         "in_progress": in_progress,
-        "stalled": not in_progress and _stalled(training, silences, stopped),
+        "evaluates": evaluates,
+        "stalled": not (in_progress or evaluates) and _stalled(training, silences, stopped),
         "waited": seconds,
         "wait_shown": wait_shown(training, facts, accusations, stalls, seconds=seconds, stopped=stopped),
         "collection_doubt": collected.doubt or _zone_doubt(training, silences, collected),
@@ -231,6 +236,37 @@ def _stalled(training: Sequence[Row], silences: pl.DataFrame, stopped: bool) -> 
         return not (silences.height and long_silent.is_empty())
     ended_silent = stopped and silences.height == long_silent.height == len(training)
     return ended_silent or _count(training, "ended", "running") > 0
+
+
+def _evaluates(training: Sequence[Row], silences: pl.DataFrame, facts: pl.DataFrame) -> str | None:
+    """Return the words with which a log announces an evaluation below the last step; None without.
+
+    They explain that no worker makes steps, unless one is behind or it takes longer than any evaluation may.
+    """
+    said = facts.filter(key="evaluates").drop_nulls("line").to_dicts()
+    if (
+        not said
+        or _count(training, "behind_all", True)
+        or not _count(training, "ended", "running", "stopped")
+    ):
+        return None
+    if max(silences["seconds"], default=0.0) > max(_EVALUATION_SECONDS, *(2 * p for p in silences["pause"])):
+        return None
+    lives = {life["worker"]: life for life in training}
+    since = dict(silences.select("worker", "since").iter_rows())
+    for row in said:
+        life = lives.get(row["worker"])
+        if life and row["attempt"] == max(1, life["attempts"]) and _is_later(row, life, since):
+            return str(row["excerpt"] or row["value"]).strip()
+    return None
+
+
+def _is_later(row: Row, life: Row, since: Mapping[str, float]) -> bool:
+    """Return True if a fact stands below the last step of its worker, or is later than it."""
+    if row["source"] == life["source"] and life["line"] is not None:
+        return bool(row["line"] > life["line"])
+    last = since.get(life["worker"])
+    return row["time"] is not None and last is not None and row["time"] >= last
 
 
 def _stood(training: Sequence[Row], silences: pl.DataFrame) -> str:
