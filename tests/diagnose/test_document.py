@@ -130,6 +130,16 @@ def test_lost_steps_are_counted_where_that_is_certain(
     assert action == action | {"steps_lost": lost, "resume_from": name}
 
 
+@pytest.mark.parametrize(("number", "lost"), [(20, 4), (2, None)], ids=["of steps", "of checkpoints"])
+def test_a_plain_number_is_a_step_where_the_log_was_there_as_it_saved(
+    tables_of: TablesOf, number: int, lost: int | None
+) -> None:
+    """The steps around the line tell."""
+    before, after = ("".join(f"step {step} loss 0.5\n" for step in part) for part in ((18, 20), (22, 24)))
+    log = f"{before}Saved checkpoint to ckpt/ckpt-{number}\n{after}"
+    assert made(tables_of({"worker-0.log": log}))["action"]["steps_lost"] == lost
+
+
 def test_a_culprit_did_not_stop_for_want_of_a_peer(tables_of: TablesOf) -> None:
     """Its own end is told so that it does not contradict the verdict."""
     lost = (

@@ -20,6 +20,8 @@ from analyzer.tables.grouping import grouped
 SHORTEST = 5.0
 """Minimum length of a silence in seconds."""
 
+_SHORTEST_ESTIMATED = 600.0
+"""The same where the end of the last epoch is estimated: saving and evaluation come on top of it."""
 _USUAL = 2.0
 """Longest pauses within which the next progress was still to be expected."""
 
@@ -182,7 +184,9 @@ def _row(quiet: _ProgressEnd, others: tuple[float, float] | None, life: Mapping[
         "since": quiet.since,
         "seconds": seconds,
         "pause": quiet.pause,
-        "silent": seconds >= SHORTEST and seconds > quiet.pause and life["ended"] != "finished",
+        "silent": seconds >= (_SHORTEST_ESTIMATED if quiet.estimated else SHORTEST)
+        and seconds > quiet.pause
+        and life["ended"] != "finished",
         "first": bool(life["behind_all"]) or clearly_first,
         "compared": quiet.compared,
     }

@@ -97,7 +97,7 @@ def epochs(last: float | None = None) -> list[Line]:
 
 @pytest.mark.parametrize(
     ("last", "after", "stalled"),
-    [(None, 28_822.0, True), (None, 2.0, False), (T + 28_000, 28_822.0, False)],
+    [(None, 28_822.0, True), (None, 22.0, False), (T + 28_000, 28_822.0, False)],
     ids=["hours", "seconds", "a later line has a time"],
 )
 def test_the_durations_that_fit_prints_tell_when_an_epoch_ended(
