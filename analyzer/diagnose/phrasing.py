@@ -1,6 +1,7 @@
 """Writes the summary, the reasons and the next steps, also for verdicts without a rule."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from signal import SIGTERM, Signals
 from typing import Any
 
 import polars as pl
@@ -88,7 +89,40 @@ def _healthy(decision: Decision, tables: Tables) -> str:
     failed = (each for each, _ in decision.rejected if not each.explained_by and overtaken(each, tables))
     if failure := next(failed, None):
         return f"An earlier attempt failed ({failure.summary}), and the last one ended well: {ended}"
-    return f"After a restart, {ended}"
+    before = _earlier_failure(tables)
+    return f"{before} After a restart, {ended}" if before else f"After a restart, {ended}"
+
+
+def _earlier_failure(tables: Tables) -> str | None:
+    """Return a sentence on what failed in an attempt before the last one of a worker; None if unknown.
+
+    An exception of a worker's own says most, then a signal that no launcher sends to all, then a lost peer.
+    """
+    last = dict(tables["lifetimes"].select("worker", "attempts").iter_rows())
+    raised = tables["exceptions"].filter(pl.col("own") & pl.col("final"))
+    codes = tables["facts"].filter(key="exit_code")
+    attempts = tables["sources"].select("source", "attempt")
+    lost = tables["accusations"].filter(kind="transport").join(attempts, on="source")
+    told = [
+        *((row["attempt"], 3, row["worker"], f"raised {row['type']}") for row in raised.to_dicts()),
+        *((row["attempt"], 2, row["worker"], _signalled(row["value"])) for row in codes.to_dicts()),
+        *((row["attempt"], 1, row["worker"], f"was lost by {row['accuser']}") for row in lost.to_dicts()),
+    ]
+    earlier = [
+        each for each in told if each[3] and each[0] is not None and each[0] < (last.get(each[2]) or 0)
+    ]
+    if not earlier:
+        return None
+    attempt, _, worker, how = max(earlier, key=lambda each: each[:2])
+    return f"In attempt {attempt}, {worker} {how}."
+
+
+def _signalled(code: str) -> str | None:
+    """Return how an exit code says that a signal ended a process; None for SIGTERM, which launchers send."""
+    number = int(code) if code.startswith("-") else 0
+    if number == 0 or -number == SIGTERM or -number not in {*Signals}:
+        return None
+    return f"was ended by {Signals(-number).name}"
 
 
 def _lost_on_the_way(tables: Tables) -> list[str]:

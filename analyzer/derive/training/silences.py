@@ -72,11 +72,11 @@ def silences(
 def _sigterm_times(
     facts: pl.DataFrame, lives: Mapping[str, Mapping[str, Any]], clock: CommonClock
 ) -> dict[str, float | None]:
-    """Return worker → when its last attempt first says that it caught SIGTERM, on the common clock."""
+    """Return worker that trained → when its last attempt first says that it caught SIGTERM."""
     found: dict[str, float | None] = {}
     for row in facts.filter(key="sigterm").drop_nulls(["worker", "time"]).iter_rows(named=True):
         life = lives.get(row["worker"])
-        if life and row["attempt"] == max(1, life["attempts"]):
+        if life and life["phase"] == "training" and row["attempt"] == max(1, life["attempts"]):
             found.setdefault(row["worker"], clock.time(row["worker"], row["source"], row["time"]))
     return found
 
