@@ -69,7 +69,13 @@ def derive(read: Tables, messages: Messages) -> Tables:
             "earlier_attempts": lambda t: earlier_attempts(t["lifetimes"], t["exceptions"], facts, records),
             "errors_beside": lambda t: errors_beside(t["lifetimes"], records),
             "silences": lambda t: silences(
-                t["lifetimes"], training, _clock(t), scheduler_stop(facts), collected
+                t["lifetimes"],
+                training,
+                _clock(t),
+                scheduler_stop(facts),
+                collected,
+                (records, sources),
+                facts,
             ),
             "barriers": lambda t: barriers(t["lifetimes"], training, facts, _clock(t)),
             "matches": lambda t: matches(

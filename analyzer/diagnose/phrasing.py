@@ -1,6 +1,7 @@
 """Writes the summary, the reasons and the next steps, also for verdicts without a rule."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from signal import SIGTERM, Signals
 from typing import Any
 
 import polars as pl
@@ -51,6 +52,9 @@ def _in_progress(tables: Tables) -> str:
     lives, doubt = tables["lifetimes"].filter("trains"), tables["job"]["collection_doubt"].item()
     if not _all_run(lives):
         return "No end and no stall is recorded: the job still ran, or was killed as a whole."
+    if line := tables["job"]["evaluates"].item():
+        ran = "The job still ran when its files were collected, and may be in an evaluation"
+        return f"{ran}: “{shorten(line, _QUOTED_CHARACTERS)}”."
     if doubt == IN_A_ZONE:
         return (
             "The job still ran when its files were collected; it hung, or its logs are in another time zone."
@@ -85,7 +89,40 @@ def _healthy(decision: Decision, tables: Tables) -> str:
     failed = (each for each, _ in decision.rejected if not each.explained_by and overtaken(each, tables))
     if failure := next(failed, None):
         return f"An earlier attempt failed ({failure.summary}), and the last one ended well: {ended}"
-    return f"After a restart, {ended}"
+    before = _earlier_failure(tables)
+    return f"{before} After a restart, {ended}" if before else f"After a restart, {ended}"
+
+
+def _earlier_failure(tables: Tables) -> str | None:
+    """Return a sentence on what failed in an attempt before the last one of a worker; None if unknown.
+
+    An exception of a worker's own says most, then a signal that no launcher sends to all, then a lost peer.
+    """
+    last = dict(tables["lifetimes"].select("worker", "attempts").iter_rows())
+    raised = tables["exceptions"].filter(pl.col("own") & pl.col("final"))
+    codes = tables["facts"].filter(key="exit_code")
+    attempts = tables["sources"].select("source", "attempt")
+    lost = tables["accusations"].filter(kind="transport").join(attempts, on="source")
+    told = [
+        *((row["attempt"], 3, row["worker"], f"raised {row['type']}") for row in raised.to_dicts()),
+        *((row["attempt"], 2, row["worker"], _signalled(row["value"])) for row in codes.to_dicts()),
+        *((row["attempt"], 1, row["worker"], f"was lost by {row['accuser']}") for row in lost.to_dicts()),
+    ]
+    earlier = [
+        each for each in told if each[3] and each[0] is not None and each[0] < (last.get(each[2]) or 0)
+    ]
+    if not earlier:
+        return None
+    attempt, _, worker, how = max(earlier, key=lambda each: each[:2])
+    return f"In attempt {attempt}, {worker} {how}."
+
+
+def _signalled(code: str) -> str | None:
+    """Return how an exit code says that a signal ended a process; None for SIGTERM, which launchers send."""
+    number = int(code) if code.startswith("-") else 0
+    if number == 0 or -number == SIGTERM or -number not in {*Signals}:
+        return None
+    return f"was ended by {Signals(-number).name}"
 
 
 def _lost_on_the_way(tables: Tables) -> list[str]:
@@ -194,7 +231,7 @@ def _while_it_hangs(tables: Tables) -> Iterator[Mapping[str, str]]:
     first = tables["silences"].filter("first")["worker"].to_list()
     stalled = [worker for worker in running if worker in {*late, *first}] or running
     if tables["job"]["in_progress"].item() and _all_run(tables["lifetimes"].filter("trains")):
-        yield wording()["steps"]["again"]
+        yield wording()["steps"]["evaluated" if tables["job"]["evaluates"].item() else "again"]
     elif stalled:
         where = ", ".join(stalled[:4]) + (" and others" if len(stalled) > 4 else "")
         look = wording()["steps"]["look"]

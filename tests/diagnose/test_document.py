@@ -130,6 +130,16 @@ def test_lost_steps_are_counted_where_that_is_certain(
     assert action == action | {"steps_lost": lost, "resume_from": name}
 
 
+@pytest.mark.parametrize(("number", "lost"), [(20, 4), (2, None)], ids=["of steps", "of checkpoints"])
+def test_a_plain_number_is_a_step_where_the_log_was_there_as_it_saved(
+    tables_of: TablesOf, number: int, lost: int | None
+) -> None:
+    """The steps around the line tell."""
+    before, after = ("".join(f"step {step} loss 0.5\n" for step in part) for part in ((18, 20), (22, 24)))
+    log = f"{before}Saved checkpoint to ckpt/ckpt-{number}\n{after}"
+    assert made(tables_of({"worker-0.log": log}))["action"]["steps_lost"] == lost
+
+
 def test_a_culprit_did_not_stop_for_want_of_a_peer(tables_of: TablesOf) -> None:
     """Its own end is told so that it does not contradict the verdict."""
     lost = (
@@ -300,3 +310,36 @@ def test_a_gpu_is_listed_only_if_workers_share_it(tables_of: TablesOf, second: s
     }
     facts = made(tables_of(logs))["facts"]
     assert ("gpu_place" in {each["key"] for each in facts}) == listed
+
+
+def test_the_last_lines_are_not_those_of_the_start(tables_of: TablesOf) -> None:
+    """What a program says above its first step tells nothing of the end; what it says below does."""
+    log = "model of 617 parameters\n" + "".join(f"step {n} loss 0.5\n" for n in range(1, 9))
+    logs = {"worker-0.log": log, "worker-1.log": f"{log}uploading metrics\nstep 9 loss 0.4\n"}
+    shown = {each["worker"]: each["excerpt"] for each in made(tables_of(logs))["last_words"]}
+    assert "step 8" in shown["worker:0"]
+    assert "617" not in shown["worker:0"] + shown["worker:1"]
+    assert shown["worker:1"] == "uploading metrics"
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        (
+            "step 1 loss 0.5\nTraceback (most recent call last):\n  File 'x'\nKeyError: 'a'\n",
+            "worker:1 raised KeyError",
+        ),
+        ("step 1 loss 0.5\n", None),
+    ],
+    ids=["an exception", "nothing told"],
+)
+def test_what_failed_before_a_restart(tables_of: TablesOf, first: str, said: str | None) -> None:
+    """A run that ended well in its second attempt says how the first one ended, if its files do."""
+    whole = "step 1 loss 0.5\nstep 2 loss 0.4\ntraining finished\n"
+    logs = {f"attempt-{n}/worker-{i}.log": whole for n in (1, 2) for i in range(2)}
+    logs["attempt-1/worker-1.log"] = first
+    logs["attempt-1/worker-0.log"] = "step 1 loss 0.5\n"
+    document = made(tables_of(logs))
+    assert document["verdict"] == "healthy"
+    assert ("In attempt 1, " in document["summary"]) is (said is not None)
+    assert said is None or said in document["summary"]

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.endings.startup_wait import wait_shown, waited
-from analyzer.derive.endings.teardown import scheduler_stop
+from analyzer.derive.endings.teardown import LOSSES, lost_before_stop, scheduler_stop
 from analyzer.derive.training.ordering import printed_after_end
 from analyzer.derive.training.resources import duration
 from analyzer.model.task_names import split_task
@@ -26,9 +26,11 @@ _MISSED_STEPS = 2
 
 Whatever stops a worker comes up to one such pause after its last step, and its last lines some seconds later.
 """
-_LOSSES = ("transport", "heartbeat", "down", "leader")
-"""Kinds of complaint that end a job."""
 
+_EVALUATION_SECONDS = 3_600.0
+"""Longest silence of a job that announced an evaluation, if it made no longer pause before."""
+_AGREE = 1.05
+"""Ratio of the longest to the shortest silence up to which clocks that cannot be compared agree."""
 _UNKNOWN_LENGTH = "the files do not show for how long"
 
 Row = Mapping[str, Any]
@@ -52,8 +54,11 @@ def job(
     """
     lives = lifetimes.to_dicts()
     training = [life for life in lives if life["trains"]]
-    stopped = scheduler_stop(facts) is not None
-    in_progress = in_progress or _was_active(training, silences, collected)
+    stop = scheduler_stop(facts)
+    stopped = stop is not None
+    evaluates = _evaluates(training, silences, facts)
+    running = bool(training) and _count(training, "ended", "running") == len(training)
+    in_progress = in_progress or _was_active(training, silences, collected) or bool(evaluates and running)
     seconds = waited(training, collected)
     row = {
         **_attendance(workers.to_dicts(), training),
@@ -64,11 +69,14 @@ def job(
         "awaits_everyone": _awaits_everyone(lives, accusations),
         "lost_unlogged": _lost_unlogged(lives, accusations),
         "in_progress": in_progress,
-        "stalled": not in_progress and _stalled(training, silences, stopped),
+        "evaluates": evaluates,
+        "stalled": not (in_progress or evaluates) and _stalled(training, silences, stopped),
         "waited": seconds,
         "wait_shown": wait_shown(training, facts, accusations, stalls, seconds=seconds, stopped=stopped),
         "collection_doubt": collected.doubt or _zone_doubt(training, silences, collected),
         "own_exceptions": _count(lives, "own_exception", True),
+        "unfailed": _unfailed(lives, accusations),
+        "lost_before_stop": lost_before_stop(accusations, stop),
         "errors": _errors(records, lifetimes),
         "started": lifetimes["first_seen"].min(),
         "ended": lifetimes["last_seen"].max(),
@@ -180,6 +188,13 @@ def _count(rows: Sequence[Row], column: str, *values: object) -> int:
     return sum(row[column] in values for row in rows)
 
 
+def _unfailed(lives: Sequence[Row], accusations: pl.DataFrame) -> str | None:
+    """Return in words that no log shows a failure of a worker; None if one does."""
+    lost = accusations.filter(pl.col("counts") & pl.col("kind").is_in(LOSSES))
+    fell = _count(lives, "ended", "exception", "aborted_by_peer") or _count(lives, "own_exception", True)
+    return None if fell or lost.height else "no log shows that a worker had failed"
+
+
 def _leader_awaited(lives: Sequence[Row], facts: pl.DataFrame) -> int:
     """Count the workers that were up while the leader was still waiting for them."""
     stated = facts.filter(pl.col("key").is_in(["connected", "awaits"])).select("key", "value").rows()
@@ -200,7 +215,7 @@ def _awaits_everyone(lives: Sequence[Row], accusations: pl.DataFrame) -> bool:
 
 def _lost_unlogged(lives: Sequence[Row], accusations: pl.DataFrame) -> int:
     """Return how many tasks have no log and are reported lost by their peers."""
-    lost = accusations.filter(pl.col("counts") & pl.col("kind").is_in(_LOSSES))
+    lost = accusations.filter(pl.col("counts") & pl.col("kind").is_in(LOSSES))
     named = {*lost["worker"]}
     return sum(life["worker"] in named and not life["logged"] for life in lives)
 
@@ -214,6 +229,8 @@ def _stalled(training: Sequence[Row], silences: pl.DataFrame, stopped: bool) -> 
         return False
     if _count(training, "phase", "joined", "training") < len(training) or _count(training, "went_on", True):
         return False
+    if silences.height and silences["asked_at_work"].all(ignore_nulls=False):
+        return False
     long_silent = silences.filter(pl.col("silent") & (pl.col("seconds") > _MISSED_STEPS * pl.col("pause")))
     if _count(training, "sigterm", True):
         return not (silences.height and long_silent.is_empty())
@@ -221,10 +238,43 @@ def _stalled(training: Sequence[Row], silences: pl.DataFrame, stopped: bool) -> 
     return ended_silent or _count(training, "ended", "running") > 0
 
 
+def _evaluates(training: Sequence[Row], silences: pl.DataFrame, facts: pl.DataFrame) -> str | None:
+    """Return the words with which a log announces an evaluation below the last step; None without.
+
+    They explain that no worker makes steps, unless one is behind or it takes longer than any evaluation may.
+    """
+    said = facts.filter(key="evaluates").drop_nulls("line").to_dicts()
+    if (
+        not said
+        or _count(training, "behind_all", True)
+        or not _count(training, "ended", "running", "stopped")
+    ):
+        return None
+    if max(silences["seconds"], default=0.0) > max(_EVALUATION_SECONDS, *(2 * p for p in silences["pause"])):
+        return None
+    lives = {life["worker"]: life for life in training}
+    since = dict(silences.select("worker", "since").iter_rows())
+    for row in said:
+        life = lives.get(row["worker"])
+        if life and row["attempt"] == max(1, life["attempts"]) and _is_later(row, life, since):
+            return str(row["excerpt"] or row["value"]).strip()
+    return None
+
+
+def _is_later(row: Row, life: Row, since: Mapping[str, float]) -> bool:
+    """Return True if a fact stands below the last step of its worker, or is later than it."""
+    if row["source"] == life["source"] and life["line"] is not None:
+        return bool(row["line"] > life["line"])
+    last = since.get(life["worker"])
+    return row["time"] is not None and last is not None and row["time"] >= last
+
+
 def _stood(training: Sequence[Row], silences: pl.DataFrame) -> str:
-    """Return in words how long no training worker made progress."""
-    known = silences.filter(pl.col("worker").is_in([life["worker"] for life in training]), compared=True)
-    seconds = min(known["seconds"]) if known.height == len(training) else 0.0
+    """Return in words how long no training worker made progress, if their clocks or all durations agree."""
+    known = silences.filter(pl.col("worker").is_in([life["worker"] for life in training]))
+    times = known["seconds"].to_list()
+    agree = known["compared"].all() or max(times, default=0.0) <= _AGREE * min(times, default=0.0)
+    seconds = min(times) if agree and len(times) == len(training) else 0.0
     return f"this lasted {duration(seconds)}" if seconds >= 1 else _UNKNOWN_LENGTH
 
 

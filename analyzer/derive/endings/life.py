@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from signal import SIGABRT, SIGTERM
 from typing import Any
 
 import polars as pl
@@ -69,6 +70,37 @@ class Life:
         return self.torn_down and self.fact("exit_code") not in NOT_SENT_BY_LAUNCHERS
 
     @property
+    def left_on_sigterm(self) -> bool:
+        """Return True if it caught SIGTERM after its last step, before the planned end.
+
+        What it says then is no report of completion, unless that is of the training.
+        """
+        place, closing = self.place, self.closing
+        if not self.facts["sigterm"] or place is None or place.is_planned_end:
+            return False
+        caught = self.facts["sigterm"][0]
+        done = closing is not None and (closing["of_training"] or not _follows(closing, caught))
+        return not done and bool(comes_after(caught, place._asdict()))
+
+    @property
+    def aborted_at_exit(self) -> bool:
+        """Return True if the process aborted after its closing line, and no Python code then ran."""
+        raised, code = self.exception, self.exit_code
+        if not raised or not self.closing or code not in {None, -SIGABRT}:
+            return False
+        native = raised["type"] == "FatalPythonError" and raised["message"].startswith("Aborted")
+        running = any(' (most recent call first):\n  File "' in row["text"] for row in self.tail)
+        return native and not running and bool(comes_after(raised, self.closing))
+
+    @property
+    def terminated_after_closing(self) -> bool:
+        """Return True if SIGTERM ended a process whose closing line is its last but for TensorFlow's."""
+        closing = self.closing
+        if closing is None or self.exit_code != -SIGTERM:
+            return False
+        return all(row["kind"] == "cpp" or not comes_after(row, closing) for row in self.tail)
+
+    @property
     def exception_message(self) -> Mapping[str, Any]:
         """Return the last exception at the line of its message, which may stand below its name."""
         raised = self.exception or {}
@@ -79,6 +111,11 @@ class Life:
         """Return the exit code; None if no file has it, or one says that the worker still ran."""
         code = self.fact("exit_code")
         return int(code) if code not in {None, "running"} else None
+
+
+def _follows(row: Row, other: Row) -> bool:
+    """Return True if a row comes after another, or stands on the same line."""
+    return (row["source"], row["line"]) == (other["source"], other["line"]) or bool(comes_after(row, other))
 
 
 def last_lives(

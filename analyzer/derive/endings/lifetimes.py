@@ -14,7 +14,7 @@ from analyzer.derive.endings.last_errors import ended_by_it, last_error
 from analyzer.derive.endings.life import Life, last_lives
 from analyzer.derive.endings.resumed_workers import with_resumed_workers
 from analyzer.derive.endings.silent_workers import finished_in_silence
-from analyzer.derive.endings.teardown import scheduler_stop
+from analyzer.derive.endings.teardown import scheduler_stop, terminated_by_stop
 from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress, last_telling
@@ -49,7 +49,7 @@ def lifetimes(
         life.last_error = last_error(life.records, life.tail, place, leaves)
     starting_up = StartUp(frozenset(messages.literals("startup_origin")), messages.literals("startup_words"))
     ended = {life.worker: _end_of(life) for life in lives}
-    _from_the_peers(lives, ended, scheduler_stop(tables["facts"]) is not None)
+    _from_the_peers(lives, ended, tables["facts"])
     ended |= finished_in_silence(lives, ended, messages)
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_times(rows)
@@ -63,11 +63,12 @@ def _end_of(life: Life) -> tuple[str, bool]:
     """Return how a worker ended and whether a file records it (rather than implies it)."""
     if not life.row["seen"]:
         return _ended_unseen(life)
-    code, raised, closing = life.exit_code, life.exception, life.closing
-    closed = closing is not None and (raised is None or comes_after(closing, raised))
+    code, raised = life.exit_code, life.exception
+    closing = None if life.left_on_sigterm else life.closing
+    closed = closing is not None and (raised is None or comes_after(closing, raised) or life.aborted_at_exit)
     if closing and code is None and life.place and life.place.is_within_epoch:
         closed = closed and closing["of_training"]
-    if closed and code in {None, 0, -6}:
+    if closed and (code in {None, 0, -6} or life.terminated_after_closing):
         return "finished", True
     leaves = raised is None or raised["type"] in {"KeyboardInterrupt", "SystemExit"}
     died = code in {None, 1, 255, -6} or (code == 0 and raised is not None and _was_last(raised, life))
@@ -112,6 +113,8 @@ def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
         return ("stopped" if torn_down and not life.killed_for_memory else "signal"), True
     if _broke_off(life):
         return "aborted_by_peer", True
+    if code == 0 and life.left_on_sigterm:
+        return "stopped", True
     if code == 0 and (life.place is None or life.place.epochs is None or life.place.is_planned_end):
         return "finished", life.place is None or life.place.is_planned_end
     return "exited", True
@@ -135,10 +138,10 @@ def _ended_without_code(life: Life) -> tuple[str, bool]:
     return ("stopped" if life.facts["sigterm"] else "unknown"), False
 
 
-def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], by_scheduler: bool) -> None:
+def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], facts: pl.DataFrame) -> None:
     """Refine `ended` in place by comparing workers: vanished, left early, or torn down with the job."""
     training = [life for life in lives if life.row["trains"]]
-    orders = _orders(training)
+    orders, by_scheduler = _orders(training), scheduler_stop(facts) is not None
     foremost = max(orders.values(), default=(0, 0))
     someone_fell = any(ended[life.worker][0] in {"aborted_by_peer", "exception"} for life in lives)
     torn_down = len(training) > 1 and all(life.exit_code in {-_SIGKILL, -_SIGTERM} for life in training)
@@ -150,7 +153,8 @@ def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], b
             ended[life.worker] = ("vanished", False)
         if how == "finished" and not sure and orders.get(life.worker, foremost) < foremost:
             ended[life.worker] = ("exited", life.exit_code == 0)
-        if how == "signal" and torn_down and not life.killed_for_memory:
+        torn = torn_down or any(terminated_by_stop(code, facts) for code in life.facts["exit_code"][-1:])
+        if how == "signal" and torn and not life.killed_for_memory:
             ended[life.worker] = ("stopped", False)
     if _stopped_together(training, ended):
         ended |= {life.worker: ("finished", True) for life in training}

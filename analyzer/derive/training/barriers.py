@@ -20,6 +20,8 @@ from analyzer.tables.clock_alignment import CommonClock
 _NUMBERED = re.compile(r"[-_.]\d+(?![A-Za-z])")
 """Regex of the number in the name of a checkpoint: `model.ckpt-40`, `epoch_03.keras`, not `weights.h5`."""
 
+_ENDED_LATER = {"signal", "stopped", "exited"}
+"""Ends that may follow the line with which a worker reports its planned end."""
 _ASSEMBLED = ("joined", "training", "finished")
 
 
@@ -119,5 +121,6 @@ def _end_rows(lives: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         return
     for life in lives:
         where = {"source": life["end_source"], "line": life["end_line"], "time": life["end_time"]}
-        arrived = None if life["ended"] == "unknown" else life["ended"] == "finished"
+        said_so = life["end_line"] is not None and life["ended"] in _ENDED_LATER
+        arrived = None if life["ended"] == "unknown" else said_so or life["ended"] == "finished"
         yield {"barrier": "end", "worker": life["worker"], "arrived": arrived, **where}

@@ -71,6 +71,9 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
         row["lost"] &= row["first_value"] is not None or not placeholder
     lost = Counter((row["worker"], row["origin"]) for row in rows if row["lost"])
     kept = {(row["worker"], row["origin"]) for row in rows if not row["lost"] and _measures_model(row)}
+    trained = [row for row in losses if row["quantity"] == "training_loss" and not row["nonfinite"]]
+    for row in rows:
+        row["beside_training"] = bool(row["nonfinite"]) and any(_goes_on(each, row) for each in trained)
     twins = _shared_with_events(series)
     for (tag, origin), group in grouped(((row["tag"], row["origin"]), row) for row in rows).items():
         own = values.filter((pl.col("tag") == tag) & (pl.col("origin") == origin))
@@ -84,6 +87,12 @@ def curves(scalars: pl.DataFrame, workers: pl.DataFrame, series: pl.DataFrame) -
             row["logged"] = row["both"] > 0 and row["apart"] == 0 if origin == "event_file" else None
             row["each_writes"] = each_writes
     return frame("curves", rows)
+
+
+def _goes_on(loss: Mapping[str, Any], bad: Mapping[str, Any]) -> bool:
+    """Return True if a training loss has values below the first bad value of a curve of the same log."""
+    same = all(loss[key] == bad[key] for key in ("worker", "origin", "source"))
+    return same and None not in {loss["line"], bad["line"]} and loss["line"] > bad["line"]
 
 
 def _in_order_of_attempts(scalars: pl.DataFrame) -> pl.DataFrame:
@@ -113,6 +122,7 @@ def _summaries(values: pl.DataFrame) -> pl.DataFrame:
         *_first_of(bad, "_bad_place", nonfinite_epoch="epoch", nonfinite_step="step"),
         *_first_of(far, "_far_place", exploded_epoch="epoch", exploded_step="step", exploded_steps="steps"),
         *_last_before(bad),
+        *_first_after(bad),
         *_biggest_rise(finite & (value > 0)),
         scope=pl.when(scope.n_unique() == 1).then(scope.first()).otherwise(pl.lit("unknown")),
         points=pl.len(),
@@ -146,6 +156,16 @@ def _last_before(bad: pl.Expr) -> Iterator[pl.Expr]:
         yield pl.col(column).filter(earlier).last().alias(f"finite_{column}")
 
 
+def _first_after(bad: pl.Expr) -> Iterator[pl.Expr]:
+    """Yield position of the first finite value after the last of the bad ones, in the attempt of that one."""
+    last = pl.col("row").filter(bad).last()
+    same = pl.col("attempt").fill_null(1) == pl.col("attempt").fill_null(1).filter(bad).last()
+    later = ~bad & (pl.col("row") > last) & same
+    yield later.any().alias("recovered")
+    for column in ("epoch", "step"):
+        yield pl.col(column).filter(later).first().alias(f"again_{column}")
+
+
 def _biggest_rise(positive: pl.Expr) -> Iterator[pl.Expr]:
     """Yield the greatest ratio of a positive value to the one before it, both values, step and place."""
     columns = (pl.col("value"), pl.col("step"), pl.struct(_PLACE))
@@ -177,7 +197,7 @@ def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
     if summary["_lives"] > 1:
         own = [pl.col(key) == summary[key] for key in _KEY]
         row |= _resumed(values.filter(*own, pl.col("value").is_finite()))
-    for name in ("nonfinite", "finite"):
+    for name in ("nonfinite", "finite", "again"):
         at = row[f"{name}_epoch"], row[f"{name}_step"]
         row[f"{name}_place"] = None if at == (None, None) else position(*at)
     return row | (summary["_bad_place"] or {})

@@ -2,6 +2,7 @@
 
 A pause no longer than the worker's earlier ones is healthy: compilation, evaluation or a checkpoint.
 A worker whose clock cannot be aligned is measured on its own clock.
+Of epochs that a log without times reports, the durations that Keras prints tell when the last one ended.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,11 @@ from analyzer.tables.grouping import grouped
 SHORTEST = 5.0
 """Minimum length of a silence in seconds."""
 
+_SHORTEST_ESTIMATED = 600.0
+"""The same where the end of the last epoch is estimated: saving and evaluation come on top of it."""
+_USUAL = 2.0
+"""Longest pauses within which the next progress was still to be expected."""
+
 Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]
 """(worker, attempt) → kind of file, last time, and longest pause between two times."""
 
@@ -31,6 +37,7 @@ class _ProgressEnd(NamedTuple):
     until: float
     pause: float
     compared: bool
+    estimated: bool = False
 
 
 def silences(
@@ -39,19 +46,46 @@ def silences(
     clock: CommonClock,
     stop: float | None = None,
     collected: CollectionTime = NO_TIME,
+    logs: tuple[pl.DataFrame, pl.DataFrame] | None = None,
+    facts: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Return how long each training worker with known times was silent, one row per worker.
 
     The silence lasts until the scheduler ended the job (`stop`), if its clock is that of the logs; that of a
-    worker that still ran, until the files were `collected`.
+    worker that still ran, until the files were `collected`. `logs`, the tables records and sources, tell when
+    epochs without times ended, and `facts` who caught SIGTERM and when.
     """
     training = lifetimes.filter("trains").to_dicts()
-    quiet = list(_until_stopped(list(_progress_ends(training, _times(scalars), clock)), stop))
+    ends = [*_progress_ends(training, _times(scalars), clock)]
+    if not ends and logs is not None:
+        ends = [*_estimated_ends(training, scalars, *logs, clock)]
+    quiet = list(_until_stopped(ends, stop))
     lives = {life["worker"]: life for life in training}
     quiet = [_until_collected(each, lives[each.worker]["ended"] == "running", collected) for each in quiet]
-    comparable = all(each.compared for each in quiet)
+    comparable = all(each.compared and not each.estimated for each in quiet)
     others = range_of_others({each.worker: each.since for each in quiet}) if comparable else {}
-    return frame("silences", (_row(each, others.get(each.worker), lives[each.worker]) for each in quiet))
+    caught = {} if facts is None else _sigterm_times(facts, lives, clock)
+    rows = (_row(each, others.get(each.worker), lives[each.worker]) for each in quiet)
+    return frame("silences", (row | _asked(row, caught.get(row["worker"])) for row in rows))
+
+
+def _sigterm_times(
+    facts: pl.DataFrame, lives: Mapping[str, Mapping[str, Any]], clock: CommonClock
+) -> dict[str, float | None]:
+    """Return worker that trained → when its last attempt first says that it caught SIGTERM."""
+    found: dict[str, float | None] = {}
+    for row in facts.filter(key="sigterm").drop_nulls(["worker", "time"]).iter_rows(named=True):
+        life = lives.get(row["worker"])
+        if life and life["phase"] == "training" and row["attempt"] == max(1, life["attempts"]):
+            found.setdefault(row["worker"], clock.time(row["worker"], row["source"], row["time"]))
+    return found
+
+
+def _asked(row: Mapping[str, Any], caught: float | None) -> dict[str, Any]:
+    """Return whether a worker caught SIGTERM no later after its progress than its usual pauses explain."""
+    if caught is None or row["since"] is None:
+        return {}
+    return {"asked_at_work": 0 <= caught - row["since"] <= max(SHORTEST, _USUAL * row["pause"])}
 
 
 def _progress_ends(
@@ -66,6 +100,44 @@ def _progress_ends(
         until = life["last_seen"] if latest is None or not compared else latest
         if since is not None and until is not None:
             yield _ProgressEnd(worker, since, until, pause, compared)
+
+
+def _estimated_ends(
+    training: Sequence[Mapping[str, Any]],
+    scalars: pl.DataFrame,
+    records: pl.DataFrame,
+    sources: pl.DataFrame,
+    clock: CommonClock,
+) -> Iterator[_ProgressEnd]:
+    """Yield the estimated end of the last epoch of each worker whose log dates no line after it.
+
+    That is its last time plus the durations that `fit` prints. All of them together count as one pause, for
+    what `fit` does between epochs is no part of them.
+    """
+    took = _epoch_seconds(scalars)
+    undated = records.filter(pl.col("time").is_null() & (pl.col("kind") == "progress"))
+    last = undated.join(sources.select("source", "last_time"), on="source").unique("worker", keep="last")
+    begun = {row["worker"]: row for row in last.filter(pl.col("near") == pl.col("last_time")).to_dicts()}
+    for life in training:
+        worker, seconds = life["worker"], took.get((life["worker"], max(1, life["attempts"])))
+        row = begun.get(worker)
+        seen = clock.time(worker, row["source"], row["near"]) if row else None
+        if seconds and seen is not None and seen == life["last_seen"]:
+            since = seen + seconds
+            yield _ProgressEnd(worker, since, since, seconds, clock.knows(worker), estimated=True)
+
+
+def _epoch_seconds(scalars: pl.DataFrame) -> dict[tuple[str, int], float]:
+    """Return (worker, attempt) → seconds of all epochs that `fit` reports on lines without a time."""
+    ended = scalars.filter(
+        (pl.col("origin") == "fit") & (pl.col("tag") == "step_seconds") & (pl.col("step") == pl.col("steps")),
+        pl.col("time").is_null() & pl.col("worker").is_not_null(),
+    )
+    seconds = (pl.col("value") * pl.col("steps")).sum()
+    return {
+        (worker, attempt): took
+        for worker, attempt, took in ended.group_by("worker", "attempt").agg(seconds).iter_rows()
+    }
 
 
 def _until_stopped(quiet: Sequence[_ProgressEnd], stop: float | None) -> Sequence[_ProgressEnd]:
@@ -112,7 +184,9 @@ def _row(quiet: _ProgressEnd, others: tuple[float, float] | None, life: Mapping[
         "since": quiet.since,
         "seconds": seconds,
         "pause": quiet.pause,
-        "silent": seconds >= SHORTEST and seconds > quiet.pause and life["ended"] != "finished",
+        "silent": seconds >= (_SHORTEST_ESTIMATED if quiet.estimated else SHORTEST)
+        and seconds > quiet.pause
+        and life["ended"] != "finished",
         "first": bool(life["behind_all"]) or clearly_first,
         "compared": quiet.compared,
     }

@@ -30,7 +30,7 @@ def action_on_job(decision: Decision, findings: Sequence[Finding], tables: Table
         ),
         "exclude": exclude,
         "resume_from": resume_from,
-        "steps_lost": steps_lost(resume_from, tables["lifetimes"]),
+        "steps_lost": steps_lost(resume_from, tables),
     }
     if decision.verdict is Verdict.FAILED and (restart := restart_elsewhere(culprits, exclude, tables)):
         taken["restart"] = restart

@@ -11,6 +11,8 @@ from analyzer.tables.clock_alignment import CommonClock
 
 _STEP_IN_NAME = lazy_regex(r"(?:^|[/_.-])(?:global_?step|step|model\.ckpt)[_=-]?(\d{1,18})(?![\w-])")
 """Regex of the step number in a checkpoint's name; excludes `ckpt-4`, which may count checkpoints."""
+_COUNTED = lazy_regex(r"-(\d{1,18})$")
+"""Regex of a number that may count steps or checkpoints."""
 _TEMPORARY = lazy_regex(r"(?:^|/)(?:workertemp|tmp_worker)_\d+(?:/|$)")
 """Regex of temporary directories to which non-leaders save; Keras and Estimator delete them."""
 _LISTED = lazy_regex(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[\w.=-]*?\d)\.index$")
@@ -56,10 +58,32 @@ def _listed(sources: list[str]) -> str | None:
     return max(names, key=lambda name: int(re.findall(r"\d{1,18}", name)[-1]), default=None)
 
 
-def steps_lost(checkpoint: str | None, lifetimes: pl.DataFrame) -> int | None:
-    """Return the steps since a checkpoint; None if its name has no step number or steps count per epoch."""
-    saved = _STEP_IN_NAME.search(checkpoint) if checkpoint else None
-    steps, epochs = (lifetimes[name].drop_nulls().to_list() for name in ("step", "epoch"))
-    if saved is None or not steps or epochs or max(steps) < int(saved[1]):
+def steps_lost(checkpoint: str | None, tables: Tables) -> int | None:
+    """Return the steps since a checkpoint; None if its name has no step number or steps count per epoch.
+
+    A number as in `ckpt-300` may count checkpoints; it is a step if the log shows that step as it saves.
+    """
+    steps, epochs = (tables["lifetimes"][name].drop_nulls().to_list() for name in ("step", "epoch"))
+    if checkpoint is None or not steps or epochs:
         return None
-    return int(max(steps)) - int(saved[1])
+    saved = _STEP_IN_NAME.search(checkpoint)
+    number = int(saved[1]) if saved else _numbered_by_step(checkpoint, tables)
+    return None if number is None or max(steps) < number else int(max(steps)) - number
+
+
+def _numbered_by_step(checkpoint: str, tables: Tables) -> int | None:
+    """Return the number at the end of a checkpoint's name if it lies between the steps around its line."""
+    named = _COUNTED.search(checkpoint)
+    if named is None:
+        return None
+    number = int(named[1])
+    said = tables["facts"].filter(key="checkpoint", value=checkpoint).drop_nulls("line")
+    for source, line in said.select("source", "line").iter_rows():
+        shown = (
+            tables["scalars"].filter(pl.col("epoch").is_null(), source=source).drop_nulls(["line", "step"])
+        )
+        before = shown.filter(pl.col("line") < line)["step"].cast(pl.Int64).to_list()[-1:]
+        after = shown.filter(pl.col("line") > line)["step"].cast(pl.Int64).to_list()[:1]
+        if before and before[0] <= number <= (after or before)[0]:
+            return number
+    return None

@@ -130,15 +130,18 @@ def _errors(exceptions: pl.DataFrame) -> list[_FinalLines]:
 
 
 def _ends(records: pl.DataFrame, sizes: Mapping[str, int]) -> list[_FinalLines]:
-    """Return the last lines of each worker's latest source; routine lines only if it logged no others.
+    """Return the last lines of each worker's latest source; routine lines only if it logged no others since.
 
-    `sizes` has the number of lines of each source.
+    Lines of the start-up, above the first progress, tell nothing of the end. `sizes` has the number of lines
+    of each source.
     """
-    chatter = (pl.col("kind") == "progress") | (pl.col("level").fill_null("") == "I")
-    marked = records.with_columns(chatter=chatter)
-    shown = marked.filter(~pl.col("chatter") | pl.col("chatter").all().over("worker"))
+    progress = pl.col("kind") == "progress"
+    started = pl.col("line").filter(progress).min().over("source").fill_null(0)
+    chatter = progress | (pl.col("level").fill_null("") == "I") | (pl.col("line") < started)
     latest = pl.col("source").sort_by("near", nulls_last=False, maintain_order=True).last().over("worker")
-    last = shown.filter(pl.col("source") == latest).group_by("worker", maintain_order=True).tail(MAX_LINES)
+    ends = records.with_columns(chatter=chatter).filter(pl.col("source") == latest)
+    shown = ends.filter(~pl.col("chatter") | pl.col("chatter").all().over("worker"))
+    last = shown.group_by("worker", maintain_order=True).tail(MAX_LINES)
     words = []
     for worker, records_of_worker in groupby(last.iter_rows(named=True), itemgetter("worker")):
         *_, final = own = list(records_of_worker)

@@ -125,3 +125,26 @@ def test_a_job_that_hangs_states_for_how_long() -> None:
     assert collected(T + 50 + 900, TRAINING)["job"]["stood"].item() == "this lasted 15 min"
     assert collected(T + 50 + 13 * 3600, TRAINING)["job"]["stood"].item() == "this lasted 13.0 h"
     assert collected(T + 50 + 200, TRAINING)["job"]["stood"].item() is None
+
+
+@pytest.mark.parametrize(
+    ("after", "stalled"),
+    [(720.0, False), (3000.0, False), (4000.0, True)],
+    ids=["minutes", "less than an hour", "longer"],
+)
+def test_an_evaluation_that_a_log_announces_may_take_an_hour(after: float, stalled: bool) -> None:
+    """It counts where no step follows it."""
+    began = says("evaluating on 1,200,000 rows", T + 51, {"evaluates": "evaluating"})
+    job = collected(T + 50 + after, [*TRAINING, began])["job"]
+    assert job.select("stalled", "in_progress").row(0) == (stalled, not stalled)
+    assert (job["evaluates"].item() is None) is stalled
+    assert collected(T + 60 + after, [*TRAINING, began, step(6, T + 60)])["job"]["stalled"].item()
+
+
+def test_an_evaluation_explains_nothing_where_a_worker_is_behind() -> None:
+    """The others wait for it."""
+    began = says("evaluating on 1,200,000 rows", T + 51, {"evaluates": "evaluating"})
+    at = datetime.fromtimestamp(T + 770, UTC).isoformat()
+    logs = {"worker-0.log": [*TRAINING, began], "worker-1.log": TRAINING[:-1]}
+    job = derived(logs, cluster_spec=CLUSTER, exit_code=RUNNING, collected_at={"": f"{at}/{at}"})["job"]
+    assert job["evaluates"].item() is None

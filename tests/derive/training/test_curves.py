@@ -164,3 +164,34 @@ def test_an_exploded_loss_is_cited_where_it_first_left_its_range() -> None:
     assert [logged(2.3, 9200.5, 2.2, 2.1)[key] for key in keys] == [False, None, 40]
     assert [logged(1e-6, 1e-3, 2e-3, 1e-2)[key] for key in keys] == [False, None, 40]
     assert logged(2.3, 9200.5, 310000.0, math.nan)["line"] == 40
+
+
+@pytest.mark.parametrize(
+    ("values", "recovered", "again"),
+    [
+        ([0.5, math.inf, 0.4], True, 3),
+        ([0.5, math.nan, 0.4, math.nan], False, None),
+        ([0.5, math.nan], False, None),
+        ([0.5, 0.4], False, None),
+    ],
+)
+def test_a_loss_that_is_finite_again(values: Sequence[float], recovered: bool, again: int | None) -> None:
+    """It is so after the last value that is not."""
+    row = found(curve(values))
+    assert (row["recovered"], row["again_step"]) == (recovered, again)
+
+
+def test_a_restart_makes_no_loss_finite_again() -> None:
+    """It begins from an earlier checkpoint."""
+    row = found(curve([0.5, math.nan]), curve([0.4, 0.3], attempt=2))
+    assert not row["recovered"]
+
+
+@pytest.mark.parametrize(("bad", "beside"), [(3, True), (9, False)])
+def test_an_evaluation_that_is_not_finite_beside_a_training_that_is(bad: int, beside: bool) -> None:
+    """The training loss has to go on below it."""
+    parts = [curve([0.5 - 0.01 * n], n, source="worker-0.log", line=n) for n in range(1, 9)]
+    evaluated = curve([math.nan], bad, tag="val_loss", source="worker-0.log", line=bad)
+    rows = {row["tag"]: row for row in summed(*parts, evaluated)}
+    assert rows["val_loss"]["beside_training"] is beside
+    assert not rows["loss"]["beside_training"]

@@ -1,0 +1,79 @@
+"""Workers whose training was done before their process ended badly, and workers that left before it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.derive.logs import Line, cluster_of, derived, says, server_started, step
+
+CLUSTER = {"worker:0": cluster_of("a:1", "b:1")}
+TRAINING = [server_started(10.0), *(step(n, 10.0 + n) for n in range(1, 6))]
+DONE = says("training finished", 16.0)
+ABORTED = says("Fatal Python error: Aborted", 17.0, level="F", kind="traceback")
+IN_CODE = says(
+    "Fatal Python error: Aborted\n\nCurrent thread 0x00007f17 (most recent call first):\n"
+    '  File "/workspace/train.py", line 107 in export',
+    17.0,
+    level="F",
+    kind="traceback",
+)
+SIGTERM = says("received SIGTERM, saving and leaving", 16.0, {"sigterm": "received SIGTERM"})
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "ended"),
+    [
+        ([DONE], "-15", "finished"),
+        ([DONE, says("exporting the model", 17.0)], "-15", "signal"),
+        ([], "-15", "signal"),
+        ([DONE], "-9", "signal"),
+        ([DONE, ABORTED], "-6", "finished"),
+        ([DONE, IN_CODE], "-6", "exception"),
+        ([ABORTED], "-6", "exception"),
+        ([SIGTERM], "0", "stopped"),
+        ([SIGTERM, says("done, leaving", 18.0)], "0", "stopped"),
+        ([SIGTERM, DONE], "0", "finished"),
+        ([SIGTERM, step(6, 18.0)], "0", "finished"),
+        ([], "0", "finished"),
+    ],
+    ids=[
+        "SIGTERM after the end",
+        "SIGTERM while it exports",
+        "SIGTERM in training",
+        "SIGKILL after the end",
+        "an abort at exit",
+        "an abort in code",
+        "an abort in training",
+        "it leaves on SIGTERM",
+        "it says so",
+        "SIGTERM, and yet it finishes",
+        "it goes on after SIGTERM",
+        "no word",
+    ],
+)
+def test_how_a_worker_ended(lines: Sequence[Line], code: str, ended: str) -> None:
+    """The other one has finished."""
+    logs = {"worker-0.log": [*TRAINING, DONE], "worker-1.log": [*TRAINING, *lines]}
+    codes = {"worker:0": "0", "worker:1": code}
+    assert derived(logs, cluster_spec=CLUSTER, exit_code=codes)["lifetimes"]["ended"][1] == ended
+
+
+def test_who_reported_the_end_had_arrived_there() -> None:
+    """However its process ended afterwards."""
+    logs = {"worker-0.log": [*TRAINING, DONE], "worker-1.log": [*TRAINING, DONE]}
+    codes = {"worker:0": "0", "worker:1": "-9"}
+    barriers = derived(logs, cluster_spec=CLUSTER, exit_code=codes)["barriers"]
+    assert barriers.filter(barrier="end")["arrived"].to_list() == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("at", "at_work"), [(17.0, True), (100.0, False)], ids=["at work", "it had stood still"]
+)
+def test_a_worker_is_asked_to_end_at_its_work_or_long_after_it(at: float, at_work: bool) -> None:
+    """What it saves afterwards does not count as a silence."""
+    left = [*TRAINING, says("received SIGTERM", at, {"sigterm": "received SIGTERM"}), says("saved", at + 60)]
+    tables = derived({"worker-0.log": left, "worker-1.log": left}, cluster_spec=CLUSTER)
+    assert tables["silences"]["asked_at_work"].to_list() == [at_work, at_work]
+    assert tables["job"]["stalled"].item() is not at_work
