@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.platform.kubernetes.containers import lines_of_helpers
 from analyzer.ingest.reader_output import SourceRows, whole_text, why_no_json
 from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS, add_matches
 from analyzer.model.task_names import worker_of
@@ -142,7 +143,7 @@ class _Pod:
         return first
 
     def read_line(self, line: str, number: int) -> None:
-        """Read one line; of several containers, a failed one takes precedence."""
+        """Read one line; of several containers that may train, a failed one takes precedence."""
         if section := _SECTION.match(line):
             self.in_init_container = bool(section["init"])
         elif state := _STATE.match(line):
@@ -186,8 +187,11 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     current = _Pod(output.source.worker)
     pods = {current.worker: current}
     nobodys = False  # whether the pod that began last is that of no worker, as far as its names tell
-    labels, event_pods = _Labels(), _pods_of_events([line for _, line in numbered])
+    printed = [line for _, line in numbered]
+    labels, event_pods, helping = _Labels(), _pods_of_events(printed), lines_of_helpers(printed)
     for place, (number, line) in enumerate(numbered, 1):
+        if place in helping:
+            continue
         named = _NAME.match(line) or _ROW.match(line)
         if _BEGINS.match(line):
             labels, nobodys = _Labels(), output.source.worker is None
