@@ -43,7 +43,7 @@ TIME, HOST, PROCESS = "before or after the run", "on another host", "of a proces
 
 
 class Line(NamedTuple):
-    """What a matched line tells: its worker, whether it is of a kernel log, and why it does not concern any."""
+    """What a matched line tells: its worker, whether it is of a kernel log, and why it concerns nobody."""
 
     worker: str | None
     kernel_log: bool

@@ -50,9 +50,10 @@ _FACTS = {
     "host": re.compile(r'\s*"?(?:nodeName|Node)"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)'),
     "restarts": re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b'),
     "namespace": re.compile(r'\s*"?[Nn]amespace"?:\s*"?(?P<value>[a-z0-9][a-z0-9-]*)"?,?\s*$'),
-    "pod_status": re.compile(r'\s*"?[Rr]eason"?:\s*"?(?P<value>Evicted)\b'),
+    "pod_status": re.compile(r'\s*"?[Rr]eason"?:\s*"?(?P<value>Evicted|NodeLost)\b'),
     "container": re.compile(r'\s*"Id":\s*"(?P<value>[0-9a-f]{64})"'),
 }
+_LOST_NODE = re.compile(r".*\bNode (?P<node>[\w.-]+) which was running pod \S+ is unresponsive")
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
 _TIME = r"""["']?(?P<value>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"""
 _FINISHED = re.compile(rf'\s*"?finishedAt"?:\s*{_TIME}')
@@ -273,6 +274,8 @@ def _stated(line: str, named: re.Match[str] | None, pod: _Pod) -> Iterator[tuple
         yield "host", row["node"]
     if (row.get("restarts") or "0") != "0":
         yield "restarts", row["restarts"]
+    if lost := _LOST_NODE.match(line):
+        yield "node_problem", f"{lost['node']} NotReady: it is unresponsive"
     for key, pattern in _FACTS.items():
         if stated := pattern.match(line):
             yield key, stated["value"]
