@@ -16,6 +16,7 @@ from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.model.task_names import position
 from analyzer.tables.clock_alignment import CommonClock
+from analyzer.tables.end_times import first_reports, recorded_ends
 from analyzer.tables.grouping import grouped
 
 MAX_EVENTS = 400
@@ -34,8 +35,6 @@ _MAY_BE_UNDATED = ("last_step", "nonfinite")
 """Kinds of events that date a failure, but whose lines may have no time."""
 _BY_EXIT_CODE = ("signal", "exited")
 """Ends that an exit code tells, so that the time of the code is that of the end."""
-_LOST = ("down", "heartbeat", "leader", "restarted", "transport")
-"""Kinds of reports that follow the loss of a worker."""
 
 Event = dict[str, Any]
 
@@ -64,7 +63,7 @@ def timeline(
     ]
     aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in found]
     with_time = _lines_with_time(tables["records"])
-    ended = _recorded_ends(tables["facts"], clock)
+    ended = recorded_ends(tables["facts"], clock)
     ends = _ends(tables, parts, cause, with_time, ended)
     events = [*_starts(tables), *aligned, *ends, *_compilations(paused)]
     order = _SortKey(events, tables, clock, with_time, ended)
@@ -117,17 +116,6 @@ def _lines_with_time(records: pl.DataFrame) -> set[tuple[str, int]]:
     }
 
 
-def _first_reports(tables: Tables, clock: CommonClock, exact: Container[tuple[str, int]]) -> dict[str, float]:
-    """Return worker → first dated report of a peer that lost it, on the common clock."""
-    lost = tables["accusations"].filter(pl.col("counts") & pl.col("kind").is_in(_LOST))
-    found: dict[str, float] = {}
-    for row in lost.iter_rows(named=True):
-        time = clock.time(row["accuser"], row["source"], row["time"])
-        if time is not None and (row["source"], row["line"]) in exact:
-            found[row["worker"]] = min(time, found.get(row["worker"], time))
-    return found
-
-
 class _SortKey:
     """Sorts events by time; an undated event follows the last dated record above it in its log.
 
@@ -158,7 +146,7 @@ class _SortKey:
         self._lives = {worker: (first_seen, last_seen) for worker, first_seen, last_seen in lives}
         self._with_time = with_time
         self._reported = {worker: row["time"] for worker, row in ended.items()}
-        for worker, time in _first_reports(tables, clock, self._with_time).items():
+        for worker, time in first_reports(tables, clock, self._with_time).items():
             self._reported[worker] = min(time, self._reported.get(worker, time))
 
     def key(self, event: Event) -> tuple[float, str, int, int]:
@@ -283,15 +271,6 @@ def _accusations(tables: Tables) -> Iterator[Event]:
         yield _event(row | {"worker": row["accuser"]}, "accusation", text)
 
 
-def _recorded_ends(facts: pl.DataFrame, clock: CommonClock) -> dict[str, Event]:
-    """Return worker → the row of its last recorded end, with its time on the common clock of the logs."""
-    rows = facts.filter(key="recorded_end").drop_nulls(["worker", "time"]).sort("time", maintain_order=True)
-    return {
-        row["worker"]: row | {"time": clock.of_kind(row["worker"], "log", row["time"])}
-        for row in rows.iter_rows(named=True)
-    }
-
-
 def _ends(
     tables: Tables,
     parts: Mapping[str, str],
@@ -314,7 +293,7 @@ def _ends(
         row["attempt"] = life["attempts"]
         end = recorded.get(worker)
         if end and end["attempt"] == max(1, life["attempts"]) and (not shown or shown not in with_time):
-            yield _event(end, "silence" if silent else "end", end_of(life, parts[worker], cause))
+            yield _event(end, kind, end_of(life, parts[worker], cause))
             continue
         if (at := finished.get(worker)) and life["time"] is None and life["ended"] in _BY_EXIT_CODE:
             row |= {"time": datetime.fromisoformat(at["value"]).timestamp()} | {
