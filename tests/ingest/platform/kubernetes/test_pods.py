@@ -358,17 +358,3 @@ def test_an_eviction_is_quoted_with_what_ran_short(make_run: MakeRun) -> None:
     document = analyze([make_run({**LOGS, "events.txt": events})]).document
     assert document["cause"] == "scheduler.evicted"
     assert "tensorflow was using 61235Mi, request is 0" in " ".join(render(document, "text").split())
-
-
-@pytest.mark.parametrize("first", ["tensorflow", "istio-proxy"])
-def test_a_proxy_that_is_killed_at_the_end_is_not_the_worker(make_run: MakeRun, first: str) -> None:
-    """A service mesh outlives the work, and is then killed."""
-    proxy = {"name": "istio-proxy", "restartCount": 1, "state": {"terminated": {"exitCode": 137}}}
-    described = [pod(index, 0, "Completed") for index in (0, 1)]
-    for each in described:
-        each["status"]["containerStatuses"].insert(first == "tensorflow", proxy)
-    run = make_run(LOGS | {"pods.json": json.dumps({"items": described}, indent=4)})
-    tables = load_tables(discover([run]), our_rules())
-    facts = tables["facts"]
-    assert facts.filter(key="exit_code")["value"].to_list() == ["0", "0"]
-    assert facts.filter(key="restarts").is_empty()
