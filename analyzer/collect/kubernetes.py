@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from analyzer.collect.commands import Commands
 from analyzer.collect.masking import masked, variable
-from analyzer.ingest.platform.pods import task_by_labels
+from analyzer.ingest.platform.kubernetes.pods import task_by_labels
 from analyzer.model.errors import UsageError
 from analyzer.model.task_names import worker_of
 

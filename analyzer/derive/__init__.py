@@ -79,12 +79,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
             ),
             "barriers": lambda t: barriers(t["lifetimes"], training, facts, _clock(t)),
             "matches": lambda t: matches(
-                read["matches"],
-                t["lifetimes"],
-                t["workers"],
-                training,
-                RunTimes(sources, records, training),
-                facts,
+                read, t["lifetimes"], t["workers"], training, RunTimes(sources, records, training)
             ),
             "accusations": lambda t: accusations(records, facts, t["lifetimes"], messages),
             "series": lambda _: series(scalars),

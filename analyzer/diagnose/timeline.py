@@ -16,6 +16,7 @@ from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
 from analyzer.model.task_names import position
 from analyzer.tables.clock_alignment import CommonClock
+from analyzer.tables.end_times import first_reports, recorded_ends
 from analyzer.tables.grouping import grouped
 
 MAX_EVENTS = 400
@@ -34,8 +35,6 @@ _MAY_BE_UNDATED = ("last_step", "nonfinite")
 """Kinds of events that date a failure, but whose lines may have no time."""
 _BY_EXIT_CODE = ("signal", "exited")
 """Ends that an exit code tells, so that the time of the code is that of the end."""
-_LOST = ("down", "heartbeat", "leader", "restarted", "transport")
-"""Kinds of reports that follow the loss of a worker."""
 
 Event = dict[str, Any]
 
@@ -64,9 +63,10 @@ def timeline(
     ]
     aligned = [e | {"time": clock.time(e["worker"], e["source"], e["time"])} for e in found]
     with_time = _lines_with_time(tables["records"])
-    ends = _ends(tables, parts, cause, with_time)
+    ended = recorded_ends(tables["facts"], clock)
+    ends = _ends(tables, parts, cause, with_time, ended)
     events = [*_starts(tables), *aligned, *ends, *_compilations(paused)]
-    order = _SortKey(events, tables, clock, with_time)
+    order = _SortKey(events, tables, clock, with_time, ended)
     events.sort(key=order.key)
     blamed = {worker for worker, part in parts.items() if part in {"culprit", "suspect"}}
     kept = sorted(range(len(events)), key=lambda i: (events[i]["worker"] not in blamed, _rank(events[i]), i))
@@ -116,17 +116,6 @@ def _lines_with_time(records: pl.DataFrame) -> set[tuple[str, int]]:
     }
 
 
-def _first_reports(tables: Tables, clock: CommonClock, exact: Container[tuple[str, int]]) -> dict[str, float]:
-    """Return worker → first dated report of a peer that lost it, on the common clock."""
-    lost = tables["accusations"].filter(pl.col("counts") & pl.col("kind").is_in(_LOST))
-    found: dict[str, float] = {}
-    for row in lost.iter_rows(named=True):
-        time = clock.time(row["accuser"], row["source"], row["time"])
-        if time is not None and (row["source"], row["line"]) in exact:
-            found[row["worker"]] = min(time, found.get(row["worker"], time))
-    return found
-
-
 class _SortKey:
     """Sorts events by time; an undated event follows the last dated record above it in its log.
 
@@ -139,6 +128,7 @@ class _SortKey:
         tables: Tables,
         clock: CommonClock,
         with_time: Container[tuple[str, int]],
+        ended: Mapping[str, Event],
     ) -> None:
         undated = {event["source"] for event in events if event["time"] is None}
         records = tables["records"].drop_nulls("near").filter(pl.col("source").is_in(list(undated)))
@@ -155,7 +145,9 @@ class _SortKey:
         lives = tables["lifetimes"].select("worker", "first_seen", "last_seen").iter_rows()
         self._lives = {worker: (first_seen, last_seen) for worker, first_seen, last_seen in lives}
         self._with_time = with_time
-        self._reported = _first_reports(tables, clock, self._with_time)
+        self._reported = {worker: row["time"] for worker, row in ended.items()}
+        for worker, time in first_reports(tables, clock, self._with_time).items():
+            self._reported[worker] = min(time, self._reported.get(worker, time))
 
     def key(self, event: Event) -> tuple[float, str, int, int]:
         """Return (time, worker, phase, line); at equal time, a worker's start sorts first, its end last."""
@@ -166,7 +158,8 @@ class _SortKey:
     def bounds(self, event: Event) -> dict[str, float]:
         """Return the earliest and latest possible time of an undated event; empty for a dated one.
 
-        `after` is when the last dated line before it was printed, `before` when a peer first reported a loss.
+        `after` is when the last dated line before it was printed, `before` when a peer first reported a loss,
+        or when a recording says that the process had ended.
         """
         after = event.get("after", self._last_dated(event))
         if after is None:
@@ -279,7 +272,11 @@ def _accusations(tables: Tables) -> Iterator[Event]:
 
 
 def _ends(
-    tables: Tables, parts: Mapping[str, str], cause: str | None, with_time: Container[tuple[str, int]]
+    tables: Tables,
+    parts: Mapping[str, str],
+    cause: str | None,
+    with_time: Container[tuple[str, int]],
+    recorded: Mapping[str, Event],
 ) -> Iterator[Event]:
     """Yield the end of each worker; unless a file states its time, it is after the last dated line."""
     stated_codes = tables["facts"].filter(key="exit_code").select("worker", "source", "line")
@@ -294,6 +291,10 @@ def _ends(
         source, line = shown or codes.get(worker) or last.get(worker) or (None, None)
         row = {"time": life["last_seen"], "worker": worker, "source": source, "line": line}
         row["attempt"] = life["attempts"]
+        end = recorded.get(worker)
+        if end and end["attempt"] == max(1, life["attempts"]) and (not shown or shown not in with_time):
+            yield _event(end, kind, end_of(life, parts[worker], cause))
+            continue
         if (at := finished.get(worker)) and life["time"] is None and life["ended"] in _BY_EXIT_CODE:
             row |= {"time": datetime.fromisoformat(at["value"]).timestamp()} | {
                 k: at[k] for k in ("source", "line")

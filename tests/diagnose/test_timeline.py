@@ -119,3 +119,39 @@ def test_a_pod_states_when_its_container_ended(make_run: MakeRun) -> None:
     run = make_run({"bert-worker-0.log": "step 1 loss 0.5\n", "pods.json": json.dumps(pod, indent=1)})
     (end,) = (each for each in analyze([run]).document["timeline"] if each["kind"] == "end")
     assert (end["time"], "after" in end) == (1763763400.0, False)
+
+
+RECORDED = {
+    "worker-0/stdout.log": UP.format(5, 0) + "step 1 loss 0.5\nstep 2 loss 0.4\n",
+    "worker-0/recording.jsonl": '{"event": "recording", "time": 1795222800.0, "monotonic": 1.0, "host": "vm", "command": ["python"]}\n',
+}
+KILLED_AT = 1795222900.25
+END = '{"event": "end", "time": 1795222900.25, "monotonic": 101.25, "exit_code": null, "signal": {"number": 9, "name": "SIGKILL"}, "asked": false}\n'
+
+
+def test_a_recording_states_when_its_process_ended(tables_of: TablesOf) -> None:
+    """Its last printed lines have no times, and the last dated one is that of its start."""
+    recording = {"worker-0/recording.jsonl": RECORDED["worker-0/recording.jsonl"] + END}
+    events, _ = timeline(tables_of(RECORDED | recording), {"worker:0": "culprit"})
+    [end] = [event for event in events if event["kind"] == "end"]
+    assert (end["time"], end["source"]) == (KILLED_AT, "worker-0/recording.jsonl")
+    assert "after" not in end
+
+
+def test_an_error_is_not_later_than_the_recorded_end(tables_of: TablesOf) -> None:
+    """The lines of the traceback have no times."""
+    files = {
+        "worker-0/stdout.log": RECORDED["worker-0/stdout.log"] + TRACEBACK,
+        "worker-0/recording.jsonl": RECORDED["worker-0/recording.jsonl"] + END,
+    }
+    events, _ = timeline(tables_of(files), {"worker:0": "culprit"})
+    [error] = [event for event in events if event["kind"] == "error"]
+    assert error["before"] == KILLED_AT
+
+
+def test_the_recorded_end_of_an_earlier_attempt_dates_no_later_one(tables_of: TablesOf) -> None:
+    """The second attempt went on after it."""
+    second = {"worker-0.2/stdout.log": UP.format(59, 0) + "step 1 loss 0.5\n"}
+    first = {"worker-0/recording.jsonl": RECORDED["worker-0/recording.jsonl"] + END}
+    events, _ = timeline(tables_of(RECORDED | first | second), {"worker:0": "culprit"})
+    assert KILLED_AT not in [event["time"] for event in events if event["kind"] in {"end", "silence"}]

@@ -1,33 +1,35 @@
 """Adds context to log lines matched by rules: the process they name, what followed, TensorFlow's version."""
 
-import re
-from collections import Counter
+from collections.abc import Mapping
 
 import polars as pl
 
+from analyzer.derive.cluster.kernel_lines import KernelLines
 from analyzer.derive.training.ordering import Excerpts, printed_after_end
-from analyzer.model.task_names import is_kernel_log
 from analyzer.tables.kernel_times import RunTimes
-
-_PROCESS = re.compile(r"\bpid[= ](\d+)|\bKill(?:ed)? process (\d+)|\[(\d+)\]: segfault at ")
-"""Regex for a process that a line of a kernel log is about."""
 
 
 def matches(
-    found: pl.DataFrame,
+    tables: Mapping[str, pl.DataFrame],
     lifetimes: pl.DataFrame,
     workers: pl.DataFrame,
     scalars: pl.DataFrame,
     run_times: RunTimes,
-    facts: pl.DataFrame,
 ) -> pl.DataFrame:
     """Return the lines with their worker's TensorFlow version, and with what makes them weaker evidence.
 
-    A line of a kernel log is of the worker whose process it names, if no file name says more.
+    A line of a kernel log is of the worker whose process it names, or who ran alone on its host.
     `after_end`: the worker had finished; `overcome`: training went on; `before_start`: TensorFlow started
-    only after it; `of_another_time`: a kernel log dates the line at another time than the end of the run.
+    only after it; `of_another_time`: a kernel log dates the line at another time than the end of the run;
+    `foreign`: a kernel log shows that it concerns no worker at all.
     """
-    found = found.with_columns(_of_named_process(found, facts))
+    facts = tables["facts"]
+    lines = KernelLines(tables, workers, lifetimes, run_times).of(tables["matches"])
+    found = tables["matches"].with_columns(
+        pl.Series("worker", [line.worker for line in lines], dtype=pl.String()),
+        pl.Series("kernel_log", [line.kernel_log for line in lines], dtype=pl.Boolean()),
+        pl.Series("foreign", [line.foreign for line in lines], dtype=pl.String()),
+    )
     versions = workers.select("worker", "tensorflow").drop_nulls()
     distinct = versions["tensorflow"].unique().to_list()
     of_all = distinct[0] if len(distinct) == 1 else None
@@ -64,21 +66,3 @@ def _before_start(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
     placed = found.select("source", "line").join(told, on="source", how="left", maintain_order="left")
     above = (pl.col("line") < pl.col("first")) & pl.col("banner").is_not_null()
     return placed.select(before_start=above.fill_null(value=False)).to_series()
-
-
-def _of_named_process(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
-    """Return each line's worker; in a kernel log without a worker, that of the process which the line names.
-
-    A process ID that several workers state is ignored: in containers, it is not the kernel's.
-    """
-    stated = facts.filter((pl.col("key") == "process_id") & pl.col("worker").is_not_null())
-    pairs = dict.fromkeys(stated.select("value", "worker").iter_rows())
-    several = Counter(process for process, _ in pairs)
-    owner = {process: worker for process, worker in pairs if several[process] == 1}
-
-    def whose(worker: str | None, source: str, line: str) -> str | None:
-        named = _PROCESS.search(line) if owner and worker is None and is_kernel_log(source) else None
-        return owner.get(named[named.lastindex or 0]) if named else worker
-
-    rows = found.select("worker", "source", "excerpt").iter_rows()
-    return pl.Series("worker", [whose(*row) for row in rows], dtype=pl.String())

@@ -1,16 +1,20 @@
 """Decides what to do with the job: whether and where to restart it, and from which checkpoint."""
 
+import re
 from collections.abc import Sequence
 from typing import Literal, cast
 
 import polars as pl
 
 from analyzer.diagnose.advice.checkpoints import last_checkpoint, steps_lost, was_found_damaged
-from analyzer.diagnose.advice.job_commands import restart_elsewhere
+from analyzer.diagnose.advice.job_commands import failed_nodes, restart_elsewhere
 from analyzer.diagnose.decide import Decision
 from analyzer.model.contract import ActionTaken, Owner, Retry
 from analyzer.model.findings import Action, Finding, Verdict
 from analyzer.model.run import Tables
+
+_ADDRESS = re.compile(r"\d+(?:\.\d+){3}|[0-9a-f:]*:[0-9a-f:]*")
+"""Regex for an address, which tells no scheduler a node's name."""
 
 
 def action_on_job(decision: Decision, findings: Sequence[Finding], tables: Tables) -> ActionTaken:
@@ -21,7 +25,7 @@ def action_on_job(decision: Decision, findings: Sequence[Finding], tables: Table
     if retry == "exclude_host" and action.owner != "hardware" and _is_one_machine(tables):
         retry = "after_fix"
     culprits = list(chosen.culprits) if chosen and retry == "exclude_host" else []
-    exclude = tables["workers"].filter(pl.col("worker").is_in(culprits))["host"].drop_nulls().to_list()
+    exclude = _hosts(culprits, tables)
     resume_from = last_checkpoint(tables)
     taken: ActionTaken = {
         "retry": cast(Retry, retry),
@@ -36,11 +40,22 @@ def action_on_job(decision: Decision, findings: Sequence[Finding], tables: Table
         taken["restart"] = restart
     if action.unless and retry == action.retry:
         taken["unless"] = action.unless
-    if action.host:
+    if action.host and retry == action.retry:
         taken["host"] = cast(Literal["watch"], action.host)
     if action.checkpoint or was_found_damaged(resume_from, tables):
         taken["checkpoint"] = "earlier"
     return taken
+
+
+def _hosts(culprits: Sequence[str], tables: Tables) -> list[str]:
+    """Return the hosts of the culprits; of one known by its address only, the node that Slurm says failed."""
+    hosts: list[str] = (
+        tables["workers"].filter(pl.col("worker").is_in(culprits))["host"].drop_nulls().to_list()
+    )
+    nodes = failed_nodes(tables)
+    if len(culprits) == len(nodes) == 1 and all(map(_ADDRESS.fullmatch, hosts)):
+        return nodes
+    return hosts
 
 
 def _may_have_another_owner(chosen: Finding | None, findings: Sequence[Finding], tables: Tables) -> bool:
@@ -62,7 +77,7 @@ def _is_one_machine(tables: Tables) -> bool:
 
 
 def _node_is_down(decision: Decision, tables: Tables) -> bool:
-    """Return True if the scheduler describes the node of a culprit as unusable."""
+    """Return True if the scheduler says that the node of a culprit failed, or describes it as unusable."""
     culprits = decision.chosen.culprits if decision.chosen else ()
     states = tables["facts"].filter(pl.col("worker").is_in(culprits) & (pl.col("key") == "node_problem"))
-    return states["value"].str.contains(r"^\S+ (?:NotReady|\S*(?:DOWN|NOT_RESPONDING))").any()
+    return states["value"].str.contains(r"^\S+(?:$| (?:NotReady|\S*(?:DOWN|NOT_RESPONDING)))").any()

@@ -85,6 +85,7 @@ def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
     """Return the platform of the job and the names of the blamed workers, as far as the files state them."""
     platform = platform_of(tables)
     shared = {**_slurm_job(tables), **_other_jobs(tables), **_address(tables, pl.col("leader"), "LEADER_")}
+<<<<<<< HEAD
     names = [{**shared, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
     return Job(platform, names or [{**shared, **_failed_node(tables)}], _namespace(tables))
 
@@ -92,13 +93,23 @@ def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
 def _namespace(tables: Tables) -> str | None:
     stated = tables["facts"].filter(key="namespace")["value"].unique().to_list()
     return stated[0] if len(stated) == 1 and stated[0] != "default" else None
+=======
+    node = _failed_node(tables) if len(blamed) <= 1 else {}
+    names = [{**shared, **node, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
+    return Job(platform, names or [{**shared, **node}])
+>>>>>>> 215d8762 (Name the node that failed, and exclude it)
 
 
 def _failed_node(tables: Tables) -> Mapping[str, str]:
-    """Return the node of which srun reports a failure, if it reports one only."""
-    failed = tables["facts"].filter((pl.col("key") == "node_problem") & pl.col("value").str.contains(_FAILED))
-    nodes = failed["value"].unique().to_list()
+    """Return the node that failed, if Slurm names one only."""
+    nodes = failed_nodes(tables)
     return {"NODE": nodes[0]} if len(nodes) == 1 else {}
+
+
+def failed_nodes(tables: Tables) -> list[str]:
+    """Return the nodes of which srun reports a failure, or on which the controller ended a job for one."""
+    told = pl.col("key").is_in(["node_problem", "node_of_killed_job"]) & pl.col("value").str.contains(_FAILED)
+    return tables["facts"].filter(told)["value"].unique(maintain_order=True).to_list()
 
 
 def platform_of(tables: Tables) -> Platform | None:

@@ -59,7 +59,7 @@ def _kind(rule: Rule) -> str:
 
 def _signal(signal: Signal) -> str:
     what = _record(signal.pattern) if signal.pattern else f"a row of `{signal.table}`"
-    implied = {"pattern", "after_end"} if signal.pattern else set()
+    implied = {"pattern", "after_end", "foreign"} if signal.pattern else set()
     tests = [_condition(*each) for each in signal.where.items() if each[0] not in implied]
     where = f" where {' and '.join(tests)}" if tests else ""
     whose = "" if signal.table == "job" else f" {_words()['whose'][signal.of]}"

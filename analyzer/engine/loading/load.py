@@ -173,7 +173,7 @@ def _signal(rule: str, name: str, body: Mapping[str, Any]) -> Signal:
         literals, levels = log["any_of"], frozenset(log.get("levels", ()))
         literals = (literals,) if isinstance(literals, str) else tuple(literals)
         pattern = Pattern(f"{rule}/{name}", literals, log.get("regex"), levels)
-        where = {"after_end": False, **where, "pattern": pattern.id}
+        where = {"after_end": False, "foreign": {"known": False}, **where, "pattern": pattern.id}
     plain = ("of", "who", "at_least", "after", "before", "says", "kind", "basis")
     return Signal(
         name,

@@ -10,7 +10,7 @@ import yaml
 from analyzer.model.run import Tables
 from tests.fuzz.oracles import WIDE, damaged, unsaid
 from tests.fuzz.target import Case, Seed
-from tests.ingest.platform.test_pods import DESCRIBED, PODS
+from tests.ingest.platform.kubernetes.test_pods import DESCRIBED, PODS
 
 
 def seeds() -> Iterable[Seed]:

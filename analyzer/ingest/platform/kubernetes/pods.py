@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.platform.kubernetes.containers import lines_of_helpers
 from analyzer.ingest.reader_output import SourceRows, whole_text, why_no_json
 from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS, add_matches
 from analyzer.model.task_names import worker_of
@@ -49,9 +50,10 @@ _FACTS = {
     "host": re.compile(r'\s*"?(?:nodeName|Node)"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)'),
     "restarts": re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b'),
     "namespace": re.compile(r'\s*"?[Nn]amespace"?:\s*"?(?P<value>[a-z0-9][a-z0-9-]*)"?,?\s*$'),
-    "pod_status": re.compile(r'\s*"?[Rr]eason"?:\s*"?(?P<value>Evicted)\b'),
+    "pod_status": re.compile(r'\s*"?[Rr]eason"?:\s*"?(?P<value>Evicted|NodeLost)\b'),
     "container": re.compile(r'\s*"Id":\s*"(?P<value>[0-9a-f]{64})"'),
 }
+_LOST_NODE = re.compile(r".*\bNode (?P<node>[\w.-]+) which was running pod \S+ is unresponsive")
 _CODE = re.compile(r'\s*"?(?:exitCode|Exit Code)"?:\s*(?P<value>\d{1,3})\b')
 _TIME = r"""["']?(?P<value>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"""
 _FINISHED = re.compile(rf'\s*"?finishedAt"?:\s*{_TIME}')
@@ -142,7 +144,7 @@ class _Pod:
         return first
 
     def read_line(self, line: str, number: int) -> None:
-        """Read one line; of several containers, a failed one takes precedence."""
+        """Read one line; of several containers that may train, a failed one takes precedence."""
         if section := _SECTION.match(line):
             self.in_init_container = bool(section["init"])
         elif state := _STATE.match(line):
@@ -186,8 +188,11 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     current = _Pod(output.source.worker)
     pods = {current.worker: current}
     nobodys = False  # whether the pod that began last is that of no worker, as far as its names tell
-    labels, event_pods = _Labels(), _pods_of_events([line for _, line in numbered])
+    printed = [line for _, line in numbered]
+    labels, event_pods, helping = _Labels(), _pods_of_events(printed), lines_of_helpers(printed)
     for place, (number, line) in enumerate(numbered, 1):
+        if place in helping:
+            continue
         named = _NAME.match(line) or _ROW.match(line)
         if _BEGINS.match(line):
             labels, nobodys = _Labels(), output.source.worker is None
@@ -269,6 +274,8 @@ def _stated(line: str, named: re.Match[str] | None, pod: _Pod) -> Iterator[tuple
         yield "host", row["node"]
     if (row.get("restarts") or "0") != "0":
         yield "restarts", row["restarts"]
+    if lost := _LOST_NODE.match(line):
+        yield "node_problem", f"{lost['node']} NotReady: it is unresponsive"
     for key, pattern in _FACTS.items():
         if stated := pattern.match(line):
             yield key, stated["value"]

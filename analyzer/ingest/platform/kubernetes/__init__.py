@@ -1,0 +1,1 @@
+"""What `kubectl` says of the pods of a job."""
