@@ -85,19 +85,14 @@ def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
     """Return the platform of the job and the names of the blamed workers, as far as the files state them."""
     platform = platform_of(tables)
     shared = {**_slurm_job(tables), **_other_jobs(tables), **_address(tables, pl.col("leader"), "LEADER_")}
-<<<<<<< HEAD
-    names = [{**shared, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
-    return Job(platform, names or [{**shared, **_failed_node(tables)}], _namespace(tables))
+    node = _failed_node(tables) if len(blamed) <= 1 else {}
+    names = [{**shared, **node, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
+    return Job(platform, names or [{**shared, **node}], _namespace(tables))
 
 
 def _namespace(tables: Tables) -> str | None:
     stated = tables["facts"].filter(key="namespace")["value"].unique().to_list()
     return stated[0] if len(stated) == 1 and stated[0] != "default" else None
-=======
-    node = _failed_node(tables) if len(blamed) <= 1 else {}
-    names = [{**shared, **node, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
-    return Job(platform, names or [{**shared, **node}])
->>>>>>> 215d8762 (Name the node that failed, and exclude it)
 
 
 def _failed_node(tables: Tables) -> Mapping[str, str]:
