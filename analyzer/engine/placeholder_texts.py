@@ -29,6 +29,11 @@ _INTERNAL = re.compile(
     r"|\{\{(?:function_)?node [^{}]*\}\}\s*|\s*\[Op:\w+\](?: name:(?: \S+)?)?|^Graph execution error:\s*"
 )
 """Regex of names of graph nodes and ops in TensorFlow's messages; removed in texts, kept in evidence."""
+_LOG_HEAD = re.compile(
+    r"\A\s*(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?: [IWEF]|[IWEF]\d{4} \d\d:\d\d:[\d.]+ +\d+) +"
+    r"[\w./-]+:\d+\]\s+(?=\S)"
+)
+"""Regex of time, level and source file before a line of TensorFlow's runtime; left out as `_INTERNAL` is."""
 
 _HEADINGS = re.compile(
     r"^\s*(?:(?:Graph execution error:|From /job:\S+:|\d+ root error\(s\) found\.|\(0\)"
@@ -74,7 +79,8 @@ def _statements(row: Mapping[str, object], most: int) -> dict[str, object]:
 
 def _statement(error: str, most: int) -> str:
     """Return the first statement of an error, without headings, cut after `most` words."""
-    lines = [line for line in _HEADINGS.sub("", _INTERNAL.sub("", error)).splitlines() if line.strip()]
+    bare = _INTERNAL.sub("", _LOG_HEAD.sub("", error))
+    lines = [line for line in _HEADINGS.sub("", bare).splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith(_CALL)] or lines
     words = _NEXT_STATEMENT.split(lines[0])[0].split() if lines else error.split()
     return " ".join(words[:most]) + ("…" if len(words) > most else "")
@@ -143,7 +149,7 @@ def unfilled(text: str) -> Iterator[str]:
 def _as_text(value: object) -> str:
     if value is None or isinstance(value, Mapping):
         return "unknown"
-    text = " ".join(_INTERNAL.sub("", str(value)).split())
+    text = " ".join(_INTERNAL.sub("", _LOG_HEAD.sub("", str(value))).split())
     if len(text) <= LONGEST_VALUE:
         return text
     cut = text[:LONGEST_VALUE]

@@ -38,6 +38,12 @@ def test_words_agree_with_the_number_of_workers(subject: str, count: int, said: 
         ),
         ("label 10 [[node loss/Sum (defined at train.py:12) ]]", "label 10"),
         ("expected [[1 2] [3 4]]", "expected [[1 2] [3 4]]"),
+        (
+            "2026-11-21 01:40:37.500100: W tensorflow/core/nccl/nccl_manager.cc:775] NCCL: unhandled error",
+            "NCCL: unhandled error",
+        ),
+        ("E0000 00:00:1795225733.936031   13266 add_port.cc:83] Failed to add port", "Failed to add port"),
+        ("lost at 2026-11-21 01:40:37.5: E x.cc:7] it", "lost at 2026-11-21 01:40:37.5: E x.cc:7] it"),
         ("[Op:", "[Op:"),
         ("a: {b|c} {{d}} {subject}", "a: {b|c} {{d}} {subject}"),
     ],
