@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import jsonschema
@@ -97,9 +98,10 @@ def _tells_json(quoted: str, line: str) -> bool:
     The logger of an object that names none is `root`.
     """
     *words, _cut = re.split(r"[\s=]|:(?!\d)", quoted)
-    return (
-        "{" in line and bool(words) and all(word.lower() in line.lower() for word in words if word != "root")
-    )
+    told = line.lower()
+    with suppress(ValueError):  # another prefix stands before the object
+        told += json.dumps(json.loads(line), ensure_ascii=False).lower()
+    return "{" in line and bool(words) and all(word.lower() in told for word in words if word != "root")
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,18 @@ import pytest
 from analyzer.pipeline import analyze
 from tests.recordings import SAMPLE_RUNS
 
-_INDEX = re.compile(r"(worker[-_]|/job:worker(?:/replica:0)?/task:|'type': 'worker', 'index': )(\d+)")
+_INDEX = re.compile(
+    r"(worker[-_]|/job:worker(?:/replica:0)?/task:|'type': 'worker', 'index': |\btask_id = )(\d+)"
+)
+_ADDRESSES = re.compile(
+    r"(worker\\?['\"]: ?\[[^,\]]+, ?)([^,\]]+)(, ?)([^,\]]+)|(1 -> )([^,}]+)(, 2 -> )([^,}]+)"
+)
 SWAP = {"1": "2", "2": "1"}
 
 
 def swapped(text: str) -> str:
-    """Workers 1 and 2 change places, in names and contents alike; the leader stays."""
+    """Workers 1 and 2 change places, in names, contents and clusters alike; the leader stays."""
+    text = _ADDRESSES.sub(lambda match: "{0}{3}{2}{1}".format(*filter(None, match.groups())), text)
     return _INDEX.sub(lambda match: match[1] + SWAP.get(match[2], match[2]), text)
 
 

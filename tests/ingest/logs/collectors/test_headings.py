@@ -127,6 +127,6 @@ Containers:
         "paste.txt#py-spy-worker-0",
         "worker:0",
         "stands_outside_tensorflow",
-        "read (ssl.py:1159)",
+        "read (ssl.py:1159), called from main (train.py:144)",
     ) in facts
     assert ("paste.txt#describe-worker-1", "worker:1", "exit_code", "-15") in facts
