@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, cast
 
-from analyzer.diagnose.log_lines.last_lines import last_lines, with_last_lines
+from analyzer.diagnose.log_lines.last_lines import with_last_lines
 from analyzer.diagnose.log_lines.lines import LineTexts
 from analyzer.model.contract import EvidencePlace, FindingReport
 from analyzer.model.findings import Evidence, Finding
@@ -20,8 +20,7 @@ def finding_reports(findings: Sequence[Finding], tables: Tables) -> list[Finding
 
     Where a finding rests on the silence of a worker, its evidence has the last line of that worker's log.
     """
-    ends = last_lines(tables)
-    findings = [with_last_lines(finding, ends) for finding in findings]
+    findings = with_last_lines(findings, tables)
     places = [place for finding in findings for place in finding.evidence]
     lines = LineTexts(tables, {place.source for place in places if place.source and place.line})
     return [_finding(finding, lines) for finding in findings]

@@ -1,7 +1,7 @@
 """Selects the rows of all signals of all rules, with one query per table."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, reduce
 from typing import Any
@@ -35,12 +35,21 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
         numbers = _numbers(frame, {key: signal for _, key, signal in signals})
         wanted = sorted(set().union(*numbers.values()))
         rows = dict(zip(wanted, frame[wanted].iter_rows(named=True), strict=True))
+        shared: dict[tuple[str, str], RowsByWorker] = {}
         for rule_id, key, signal in signals:
-            own = (rows[number] for number in numbers[key])
+            place = key, signal.who
             if signal.pattern:
-                own = ({**row, **json.loads(row["captures"])} for row in own)
-            found[rule_id][signal.name] = grouped((row.get(signal.who) or "", row) for row in own)
+                own = ({**row, **json.loads(row["captures"])} for row in (rows[n] for n in numbers[key]))
+                found[rule_id][signal.name] = _by_worker(signal, own)
+                continue
+            if place not in shared:
+                shared[place] = _by_worker(signal, (rows[number] for number in numbers[key]))
+            found[rule_id][signal.name] = shared[place]
     return found
+
+
+def _by_worker(signal: Signal, rows: Iterable[Row]) -> RowsByWorker:
+    return grouped((row.get(signal.who) or "", row) for row in rows)
 
 
 def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Sequence[int]]:

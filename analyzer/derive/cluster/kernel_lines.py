@@ -50,7 +50,21 @@ class Line(NamedTuple):
     foreign: str | None
 
 
-class KernelLines:
+def kernel_lines(
+    tables: Mapping[str, pl.DataFrame],
+    workers: pl.DataFrame,
+    lifetimes: pl.DataFrame,
+    run_times: RunTimes,
+) -> list[Line]:
+    """Return what each of the matched lines of the tables tells."""
+    found = tables["matches"]
+    has_syslog = found["excerpt"].str.contains(" kernel: ", literal=True).any()
+    if not has_syslog and not any(map(is_kernel_log, found["source"].unique())):
+        return [Line(worker, kernel_log=False, foreign=None) for worker in found["worker"]]
+    return _KernelLines(tables, workers, lifetimes, run_times).of(found)
+
+
+class _KernelLines:
     """Assigns lines of kernel logs to workers."""
 
     def __init__(
@@ -72,8 +86,6 @@ class KernelLines:
 
     def of(self, found: pl.DataFrame) -> list[Line]:
         """Return what each of the matched lines tells."""
-        if not any(map(is_kernel_log, found["source"].unique())) and not _has_syslog(found):
-            return [Line(worker, kernel_log=False, foreign=None) for worker in found["worker"]]
         apart = self._run_times.apart_from_run(found, "excerpt")
         named = _processes(found)
         rows = found.select("worker", "source", "line", "excerpt").iter_rows()
@@ -121,10 +133,6 @@ class KernelLines:
     def _is_elsewhere(self, host: str) -> bool:
         """Return True if all workers are known to run on other hosts, of names like this one's: `node7`."""
         return bool(host and self._shapes) and all(_shape(host) in shapes for shapes in self._shapes)
-
-
-def _has_syslog(found: pl.DataFrame) -> bool:
-    return found["excerpt"].str.contains(" kernel: ", literal=True).any()
 
 
 def _hosts(facts: pl.DataFrame, sources: pl.DataFrame, workers: pl.DataFrame) -> Mapping[str, set[str]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from analyzer.derive.cluster.kernel_lines import KernelLines
+from analyzer.derive.cluster.kernel_lines import kernel_lines
 from analyzer.derive.training.ordering import Excerpts, printed_after_end
 from analyzer.tables.kernel_times import RunTimes
 
@@ -24,7 +24,7 @@ def matches(
     `foreign`: a kernel log shows that it concerns no worker at all.
     """
     facts = tables["facts"]
-    lines = KernelLines(tables, workers, lifetimes, run_times).of(tables["matches"])
+    lines = kernel_lines(tables, workers, lifetimes, run_times)
     found = tables["matches"].with_columns(
         pl.Series("worker", [line.worker for line in lines], dtype=pl.String()),
         pl.Series("kernel_log", [line.kernel_log for line in lines], dtype=pl.Boolean()),

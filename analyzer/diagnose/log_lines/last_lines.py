@@ -1,6 +1,7 @@
 """Quotes the last own line of a worker that fell silent, beside what is said of it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import polars as pl
@@ -16,13 +17,25 @@ _NOT_ITS_OWN = ["exit_code", "slurm", "ended_by_scheduler", "cancelled_at", "tim
 LastLines = Mapping[str, Evidence]
 
 
-def last_lines(tables: Tables) -> LastLines:
-    """Return worker → the last line that it logged, of workers that left no error.
+def with_last_lines(findings: Sequence[Finding], tables: Tables) -> list[Finding]:
+    """Return the findings; one that says that a log ends without an error has the last line of that log.
+
+    A finding of a hang has the last line of each worker that it blames.
+    """
+    silent = {worker for finding in findings if _is_told(finding) for worker in _silent(finding)}
+    last = _last_lines(tables, silent) if silent else {}
+    return [_with_ends(finding, last) if _is_told(finding) else finding for finding in findings]
+
+
+def _last_lines(tables: Tables, silent: AbstractSet[str]) -> LastLines:
+    """Return worker → the last line that it logged, for the silent ones that left no error.
 
     Of a worker that caught SIGTERM, it is the last line above that. Of several logs, it is the latest line;
     a log without times, as a program's own output is, counts as the latest.
     """
-    lives = tables["lifetimes"].filter("logged", "no_exception", pl.col("ended").is_in(_SILENT))
+    lives = tables["lifetimes"].filter(
+        "logged", "no_exception", pl.col("ended").is_in(_SILENT), pl.col("worker").is_in([*silent])
+    )
     wanted = lives.select("worker", "attempts", "went_on")
     facts = tables["facts"].drop_nulls("line").select("source", "line", "key")
     caught = facts.filter(key="sigterm").group_by("source").agg(stop=pl.col("line").min())
@@ -47,23 +60,36 @@ def _evidence(row: Mapping[str, Any]) -> Evidence:
     return Evidence(says, "line", row["worker"], row["source"], row["line"], time=row["time"])
 
 
-def with_last_lines(finding: Finding, last: LastLines) -> Finding:
-    """Return a finding; where it says that a log ends without an error, it has the last line of that log.
+def _is_told(finding: Finding) -> bool:
+    return finding.outcome is Outcome.FIRED and finding.role is Role.CAUSE
 
-    A finding of a hang has the last line of each worker that it blames.
-    """
-    if finding.outcome is not Outcome.FIRED or finding.role is not Role.CAUSE:
-        return finding
-    evidence = [*_with_ends(finding.evidence, last)]
-    if (finding.cause or "").startswith("hang."):
-        quoted = {(each.source, each.line) for each in evidence}
-        blamed = (finding.culprits or finding.suspects)[:_MAX_WORKERS]
-        ends = [last[worker] for worker in blamed if worker in last]
-        evidence += [each for each in ends if (each.source, each.line) not in quoted]
+
+def _hanging(finding: Finding) -> Sequence[str]:
+    """Return the workers that a finding of a hang blames, a few of them."""
+    is_hang = (finding.cause or "").startswith("hang.")
+    return (finding.culprits or finding.suspects)[:_MAX_WORKERS] if is_hang else ()
+
+
+def _lacks_line(evidence: Evidence) -> bool:
+    return evidence.kind == "absence" and not evidence.source
+
+
+def _silent(finding: Finding) -> Iterator[str]:
+    """Yield the workers whose silence a finding rests on."""
+    yield from _hanging(finding)
+    yield from (each.worker for each in finding.evidence if _lacks_line(each) and each.worker)
+
+
+def _with_ends(finding: Finding, last: LastLines) -> Finding:
+    evidence = [_with_end(each, last) if _lacks_line(each) else each for each in finding.evidence]
+    quoted = {(each.source, each.line) for each in evidence}
+    ends = [last[worker] for worker in _hanging(finding) if worker in last]
+    evidence += [each for each in ends if (each.source, each.line) not in quoted]
     return finding._replace(evidence=tuple(evidence))
 
 
-def _with_ends(evidence: Iterable[Evidence], last: LastLines) -> Iterator[Evidence]:
-    for each in evidence:
-        end = last.get(each.worker or "") if each.kind == "absence" and not each.source else None
-        yield each._replace(kind="line", source=end.source, line=end.line, time=end.time) if end else each
+def _with_end(evidence: Evidence, last: LastLines) -> Evidence:
+    end = last.get(evidence.worker or "")
+    return (
+        evidence._replace(kind="line", source=end.source, line=end.line, time=end.time) if end else evidence
+    )

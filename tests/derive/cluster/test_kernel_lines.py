@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from analyzer.derive.cluster.kernel_lines import HOST, PROCESS, TIME, KernelLines
+from analyzer.derive.cluster.kernel_lines import HOST, PROCESS, TIME, kernel_lines
 from analyzer.tables.builders import frame
 from analyzer.tables.kernel_times import RunTimes
 
@@ -38,7 +38,7 @@ def told(
         {"source": source, "line": number, "excerpt": text, "time": END + after}
         for number, (source, text, after) in enumerate(lines, 1)
     ]
-    found = KernelLines(tables, workers, lives, times).of(frame("matches", rows))
+    found = kernel_lines({**tables, "matches": frame("matches", rows)}, workers, lives, times)
     assert all(line.kernel_log for line in found)
     return [(line.worker, line.foreign) for line in found]
 
@@ -115,7 +115,7 @@ def test_other_logs_are_left_alone() -> None:
     """A line of the kernel in a worker's own log is that worker's."""
     tables = {"sources": frame("sources", []), "facts": frame("facts", [])}
     times = RunTimes(tables["sources"], frame("records", []), frame("scalars", []))
-    lines = KernelLines(tables, frame("workers", []), frame("lifetimes", []), times)
     row = {"worker": "worker:3", "source": "worker-3.log", "line": 1, "excerpt": KILLED.format("java")}
-    [line] = lines.of(frame("matches", [row]))
+    tables["matches"] = frame("matches", [row])
+    [line] = kernel_lines(tables, frame("workers", []), frame("lifetimes", []), times)
     assert (line.worker, line.kernel_log, line.foreign) == ("worker:3", False, None)
