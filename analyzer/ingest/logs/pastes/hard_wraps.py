@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from analyzer.ingest.logs.pastes.line_forms import is_of_logger
+from analyzer.ingest.logs.pastes.line_forms import all_collected, is_of_logger
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import ESCAPES
 from analyzer.model.lazy_regex import lazy_regex
@@ -24,7 +24,7 @@ def joined(lines: Sequence[str]) -> Sequence[str]:
     """Return the lines, with broken ones joined in the place of the first part and the other parts empty."""
     shown = [ESCAPES.sub("", line) if "\x1b" in line else line for line in lines]
     width = max(map(len, shown), default=0)
-    if width not in _WIDTHS:
+    if width not in _WIDTHS or all_collected(shown):
         return lines
     longest = [at for at in range(len(shown) - 1) if len(shown[at]) == width and _may_be_broken(shown[at])]
     broken = {at for at in longest if _goes_on(shown[at + 1])}

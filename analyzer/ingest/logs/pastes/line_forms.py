@@ -1,5 +1,6 @@
 """What a line of a post is, by its form: printed by a program, or written by a person."""
 
+from collections.abc import Iterable
 from enum import Enum, auto
 
 from analyzer.ingest.logs.collectors.headings import stream_below
@@ -56,6 +57,11 @@ _OF_PROGRAM = lazy_regex(
     r"|Sender: LSF System <|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)[]:\s]|\W*[-=*_]{8,}\W*$"
 )
 """Regex for the beginning of a line that a program or a prompt writes, and for a ruled line."""
+_COLLECTED = lazy_regex(
+    r"\w[\w.-]{0,60} {0,20}[>|] ?| {0,4}\d{1,5}:(?: |$)"
+    r"|[a-z][a-z0-9-]{0,60}-[a-z0-9]{0,20}\d[a-z0-9]{0,20} [a-z][a-z0-9-]{0,60} "
+)
+"""Regex for a collector's label: `worker-1> `, `node2 | `, srun's `3: `, stern's pod and container."""
 _NAMED_PROGRAM = lazy_regex(r"[a-z][\w./-]*: (?=\S)")
 _LABELLED = lazy_regex(r"\s*[\w.]+: ")
 _OF_RUNTIME = lazy_regex(
@@ -109,6 +115,11 @@ def form(line: str, least: int) -> Form:
     if is_progress(text) or _is_of_program(text):
         return Form.PRINTED
     return Form.SENTENCE if has_words(said, least) else Form.OTHER
+
+
+def all_collected(lines: Iterable[str]) -> bool:
+    """Return True if each line that is not blank begins with a collector's label."""
+    return all(_COLLECTED.match(line) for line in lines if line.strip())
 
 
 def is_of_post(line: str) -> bool:

@@ -13,6 +13,7 @@ from analyzer.ingest.logs.pastes.line_forms import (
     FEW_WORDS,
     SENTENCE_WORDS,
     Form,
+    all_collected,
     form,
     is_of_logger,
     is_of_post,
@@ -31,8 +32,6 @@ _STATEMENT = lazy_regex(
     r"(?:import|from|def|class|return|raise|if|elif|for|while|with|except|assert|del)\b.*|(?:try|else|finally):"
     r"|[@)#\]}].*|[\w.]+(?:\[[^\]]*\])?(?:, ?\w+)* ?[-+*/]?= ?\S.*|[\w.]+\(.*"
 )
-_LABELLED = lazy_regex(r"\w[\w.-]{0,60} ?[>|] ?| {0,4}\d{1,5}:(?: |$)")
-"""Regex for a collector's label at the beginning of a line, as `worker-1> `, `node2 | ` or srun's `3: `."""
 _LSF_REPORT = lazy_regex(r"Sender: LSF System <")
 _DIGITS = lazy_regex(r"\d+")
 _LEAST_CODE = 3
@@ -94,7 +93,7 @@ def _is_log(lines: Sequence[str], verbatim: Sequence[bool]) -> bool:
     Below what a job printed, LSF adds its report in the form of a mail.
     """
     numbers = [at for at, line in enumerate(lines) if line.strip()]
-    if all(_LABELLED.match(lines[at]) for at in numbers):
+    if all_collected(lines):
         return True
     ends = numbers[:1] if any(map(_LSF_REPORT.match, lines)) else [numbers[0], numbers[-1]]
     return all(not verbatim[at] and form(lines[at], SENTENCE_WORDS) is Form.PRINTED for at in ends)

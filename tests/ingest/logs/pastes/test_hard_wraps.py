@@ -54,8 +54,19 @@ def test_colours_take_no_columns() -> None:
         ],
         [line[:WIDTH] for line in LOG[:2] * 3],
         [LOG[0]] * 9,
+        [f"trainer-0  | {letter * 60} has read its part of it all" for letter in "abcd"]
+        + ["trainer-0  | on"],
     ],
-    ids=["unbroken", "one message", "table", "columns", "progress", "cut at the edge", "the same line again"],
+    ids=[
+        "unbroken",
+        "one message",
+        "table",
+        "columns",
+        "progress",
+        "cut at the edge",
+        "the same line again",
+        "labelled",
+    ],
 )
 def test_lines_that_are_of_equal_length_stay(lines: list[str]) -> None:
     """Nothing goes on below them, or they are all of one form."""

@@ -76,8 +76,9 @@ def test_sentences_within_and_below_a_log_were_printed() -> None:
             *(f"{number}: \r에폭 1/1:   0%|  | 0/24 [00:00<?, ?it/s]" for number in (0, 1)),
             "0: 학습이 끝났습니다",
         ],
+        ["bert-worker-0 tensorflow the shards of this epoch are read again from the start"] * 3,
     ],
-    ids=["alike but for numbers", "one message", "labelled", "labelled by srun"],
+    ids=["alike but for numbers", "one message", "labelled", "labelled by srun", "labelled by stern"],
 )
 def test_sentences_of_programs_alone_are_no_post(log: list[str]) -> None:
     """In any language."""
@@ -88,6 +89,8 @@ def test_a_numbered_list_is_labelled_by_nobody() -> None:
     """Only a label on every line is a collector's."""
     listed = ["1: I ruled out NCCL.", "2: I do not see Connection refused either.", ASKED, LOG]
     assert unmarked(listed) == ["", "", "", LOG]
+    told = ["bert-worker-0 hangs since noon, and I see no error.", *listed[1:]]
+    assert unmarked(told) == ["", "", "", LOG]
 
 
 def test_what_a_colon_announces_was_printed() -> None:
