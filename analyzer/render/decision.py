@@ -267,7 +267,7 @@ def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
 
 
 def workers_seen(run: Mapping[str, Any]) -> str:
-    """Return how many of the expected workers left files: `3 of 4`; only the first number if unknown."""
+    """Return how many workers left files, of how many in the job: `3 of 4`; `3` if its size is not known."""
     seen, expected = run["workers_seen"], run["workers_expected"]
     return f"{seen:,} of {expected:,}" if expected else f"{seen:,}"
 

@@ -133,7 +133,11 @@ def _unknown_argument(called: ArgumentParser, word: str) -> UsageError:
 
 
 def _require_no_empty(called: ArgumentParser, words: Sequence[str]) -> None:
-    """Check that no given argument is empty, as that of an unset variable is: `mwms-analyze "$RUN"`."""
+    """Reject an empty argument, as `mwms-analyze "$RUN"` passes one where RUN is not set.
+
+    Raises:
+        UsageError: one is empty; the message names it.
+    """
     positional = next((each.metavar for each in called._actions if not each.option_strings), None)  # noqa: SLF001
     for before, word in zip(["", *words], words, strict=False):
         name = word.removesuffix("=") if re.fullmatch(r"--[\w-]+=", word) else before

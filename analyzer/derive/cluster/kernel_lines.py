@@ -35,7 +35,7 @@ _SHORT = re.compile(r"(\d+(?:\.\d+){3}|[^\s.:]+)")
 _SUFFIX = re.compile(r"(?:\.(?:txt|log|out|err|gz|zst|xz|bz2|\d{1,3}))+$")
 _WORDS = re.compile(r"(?:^|[-_.])(?:dmesg|kernel|kern)(?=[-_.]|$)")
 _NO_HOSTS = frozenset({"", "localhost", "127.0.0.1", "0.0.0.0"})  # noqa: S104 - names, not an address to bind
-_ELSEHOW = frozenset({"aborted_by_peer", "finished", "running", "never_started"})
+_ENDED_OTHERWISE = frozenset({"aborted_by_peer", "finished", "running", "never_started"})
 """Ends of workers whose process the kernel did not end."""
 
 TIME, HOST, PROCESS = "before or after the run", "on another host", "of a process with another name"
@@ -117,7 +117,7 @@ class _KernelLines:
             elsewhere = self._is_elsewhere(host or _host_of(source.lower()))
             return Line(None, kernel_log=True, foreign=HOST if elsewhere else None)
         if process:
-            on_it = [each for each in on_it if self._ended.get(each) not in _ELSEHOW]
+            on_it = [each for each in on_it if self._ended.get(each) not in _ENDED_OTHERWISE]
         found = on_it[0] if len(on_it) == 1 else None
         return Line(found, kernel_log=True, foreign=None if on_it else HOST)
 

@@ -22,9 +22,9 @@ def with_last_lines(findings: Sequence[Finding], tables: Tables) -> list[Finding
 
     A finding of a hang has the last line of each worker that it blames.
     """
-    silent = {worker for finding in findings if _is_told(finding) for worker in _silent(finding)}
+    silent = {worker for finding in findings if _claims_a_cause(finding) for worker in _silent(finding)}
     last = _last_lines(tables, silent) if silent else {}
-    return [_with_ends(finding, last) if _is_told(finding) else finding for finding in findings]
+    return [_with_ends(finding, last) if _claims_a_cause(finding) else finding for finding in findings]
 
 
 def _last_lines(tables: Tables, silent: AbstractSet[str]) -> LastLines:
@@ -60,7 +60,7 @@ def _evidence(row: Mapping[str, Any]) -> Evidence:
     return Evidence(says, "line", row["worker"], row["source"], row["line"], time=row["time"])
 
 
-def _is_told(finding: Finding) -> bool:
+def _claims_a_cause(finding: Finding) -> bool:
     return finding.outcome is Outcome.FIRED and finding.role is Role.CAUSE
 
 

@@ -95,7 +95,7 @@ def _report_overlong_lines(output: SourceRows, numbered: list[tuple[int, str]]) 
 
 
 def _with_edges(found: Iterable[Record]) -> Iterator[tuple[Record, bool]]:
-    """Yield each record with whether it is among the first or last `EDGE_RECORDS`."""
+    """Yield (record, is_edge); True for the first and the last `EDGE_RECORDS` of a log."""
     waiting: deque[Record] = deque()
     for position, record in enumerate(found):
         if position < EDGE_RECORDS:

@@ -261,7 +261,7 @@ def _json_row(line: int | None, job: str, step: str, facts: Mapping[str, Any], n
 
 
 def _json_code(code: object) -> str:
-    """Return an exit code as the tables print it, `1:0`."""
+    """Return an exit code of the JSON as tables print it, `code:signal` as in `1:0`; empty without one."""
     if not isinstance(code, dict):
         return ""
     signal = _text(_at(code, "signal", "id")) or _text(_at(code, "signal", "signal_id"))

@@ -85,7 +85,10 @@ class SeekableLog:
             filled += more
 
     def _next_line_start(self, offset: int) -> int:
-        """Return the offset of the first line at or after an offset; a line longer than a block is cut."""
+        """Return where the first line at or after `offset` begins, in bytes.
+
+        A line longer than a block is cut at `offset`, between two characters.
+        """
         if offset <= 0 or offset >= self.size:
             return min(max(0, offset), self.size)
         limit = min(self.size, offset + MAX_BLOCK_BYTES - BLOCK_BYTES)
