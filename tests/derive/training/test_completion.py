@@ -41,3 +41,36 @@ def test_the_end_of_a_recorded_terminal_session_is_not_the_trainings(line: str, 
     """The program script of util-linux writes it when the shell ends, however the training did."""
     tables = derived({"worker-0.log": [*steps(1, 2), says(line)]})
     assert tables["lifetimes"]["ended"].to_list() == [ended]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "final 1.0950829982757568",
+        "Final loss: 0.1234",
+        "final test accuracy = 98 %",
+        "=== END ===",
+        "Model saved to /models/bert/3",
+    ],
+)
+def test_a_result_after_the_last_step_ends_the_training(line: str) -> None:
+    """Scripts print their result once, and many say nothing else at their end."""
+    tables = derived({"worker-0.log": [*steps(1, 2), says(line)]})
+    assert tables["lifetimes"]["ended"].to_list() == ["finished"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "final epoch 3 starts",
+        "final attempt 3 to connect",
+        "final learning rate will be used",
+        "Endpoint",
+        "worker 1 is leaving",
+        "checkpoint model saved to /x/ckpt-3",
+    ],
+)
+def test_words_that_only_resemble_a_result_end_nothing(line: str) -> None:
+    """What comes last in a log may as well be the line before a hang."""
+    tables = derived({"worker-0.log": [*steps(1, 2), says(line)]})
+    assert tables["lifetimes"]["ended"].to_list() == ["unknown"]
