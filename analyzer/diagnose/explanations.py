@@ -39,11 +39,14 @@ def _explains(cause: Finding, effect: Finding) -> bool:
 
 
 def _failed_before(effect: Finding, cause: Finding) -> bool:
-    """Return True if a worker failed by itself before the one that `cause` is about did."""
+    """Return True if a worker raised an exception before the one that `cause` is about failed.
+
+    Of other causes, the first line may come of a worker that suffered from it.
+    """
     blamed = {*cause.culprits, *cause.suspects, *cause.about}
     failed = {*effect.culprits, *effect.suspects}
     others = failed - blamed
-    if not blamed or not others or (effect.cause or "").startswith(_SYMPTOMS):
+    if effect.cause != "user.exception" or not blamed or not others:
         return False
     began, earlier = _began(cause, blamed), _began(effect, others)
     return began is not None and earlier is not None and _CLOCKS_AGREE < began - earlier < _CLOCKS_DIFFER
