@@ -1,7 +1,7 @@
 """Determines which findings explain each other and which contradict each other."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 
 from analyzer.model.findings import Finding, Outcome, Role
@@ -9,6 +9,8 @@ from analyzer.model.task_names import split_task
 
 _SYMPTOMS = ("peer.", "hang.")
 """Prefixes of causes that describe only how a failure looked to other workers."""
+_CLOCKS_AGREE, _CLOCKS_DIFFER = 1.0, 600.0
+"""Seconds between lines of two hosts: less may be their clocks' error, more their time zones."""
 
 
 def relate(findings: Sequence[Finding]) -> list[Finding]:
@@ -31,7 +33,28 @@ def _explains(cause: Finding, effect: Finding) -> bool:
         return False
     if apart_from_training(cause) and not apart_from_training(effect):
         return False
+    if _failed_before(effect, cause):
+        return False
     return _goes_first(cause, effect) if _named(cause, effect.explains) else True
+
+
+def _failed_before(effect: Finding, cause: Finding) -> bool:
+    """Return True if a worker raised an exception before the one that `cause` is about failed.
+
+    Of other causes, the first line may come of a worker that suffered from it.
+    """
+    blamed = {*cause.culprits, *cause.suspects, *cause.about}
+    failed = {*effect.culprits, *effect.suspects}
+    others = failed - blamed
+    if effect.cause != "user.exception" or not blamed or not others:
+        return False
+    began, earlier = _began(cause, blamed), _began(effect, others)
+    return began is not None and earlier is not None and _CLOCKS_AGREE < began - earlier < _CLOCKS_DIFFER
+
+
+def _began(finding: Finding, workers: Collection[str]) -> float | None:
+    """Return the time of the first line that the finding cites of some workers; None if unknown."""
+    return next((place.time for place in finding.evidence if place.worker in workers), None)
 
 
 def apart_from_training(finding: Finding) -> bool:

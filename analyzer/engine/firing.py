@@ -155,7 +155,7 @@ class Firing(NamedTuple):
     def _failed(self, worker: str, accusers: Collection[str]) -> bool:
         """Return True if a worker failed because it lost a subject."""
         ended = self.roster.endings[worker]["ended"]
-        return ended == "aborted_by_peer" or (worker in accusers and ended != "finished")
+        return ended == "aborted_by_peer" or (worker in accusers and ended not in {"finished", "exception"})
 
     def _rows(self, signal: Signal, subject: str) -> Iterable[Row]:
         return rows_of_scope(signal, self.seen[subject][signal.name], subject, self.roster.leader)

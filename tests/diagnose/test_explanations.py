@@ -69,3 +69,31 @@ def test_of_two_equally_sure_ones_the_telling_one_goes_first(
     assert sorted([other, telling], key=precedence) == [telling, other]
     surer = other._replace(confidence=0.9)
     assert sorted([telling, surer], key=precedence) == [surer, telling]
+
+
+def _own_fault(rule: str, cause: str, worker: str, time: float | None) -> Finding:
+    """A fault of one worker, with the line that shows it."""
+    line = Evidence("", "line", worker, f"{worker}.log", 9, time=time)
+    return finding(rule, 0.78, explains=("user.*",))._replace(
+        cause=cause, culprits=(worker,), about=(worker,), evidence=(line,)
+    )
+
+
+@pytest.mark.parametrize(
+    ("cause", "worker", "time", "explained"),
+    [
+        ("user.exception", "worker:1", 100.0, False),
+        ("user.exception", "worker:1", 103.5, True),
+        ("user.exception", "worker:1", None, True),
+        ("user.exception", "worker:1", 104.0 - 7_200, True),
+        ("user.exception", "worker:2", 100.0, True),
+    ],
+    ids=["seconds before", "clocks may be apart", "no time", "another time zone", "of the same worker"],
+)
+def test_a_later_fault_explains_no_earlier_one_of_another_worker(
+    cause: str, worker: str, time: float | None, explained: bool
+) -> None:
+    """Both failed by themselves, and the first of them is no consequence of the second."""
+    disk = _own_fault("disk", "resource.disk_full", "worker:2", 104.0)
+    _, raised = relate([disk, _own_fault("raised", cause, worker, time)])
+    assert bool(raised.explained_by) is explained

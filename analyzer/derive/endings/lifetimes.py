@@ -75,6 +75,8 @@ def _end_of(life: Life) -> tuple[str, bool]:
     if raised is not None and not leaves and died:
         sure = code is not None or _nothing_may_follow(raised, life)
         return ("exception" if raised["own"] else "aborted_by_peer"), sure
+    if code in {None, 1} and raised is not None and raised["type"] == "KeyboardInterrupt":
+        return "stopped", _nothing_may_follow(raised, life)
     if code is not None:
         return _ended_with_code(life, code)
     return _ended_without_code(life)

@@ -15,6 +15,7 @@ _COUNTED = lazy_regex(r"-(\d{1,18})$")
 """Regex of a number that may count steps or checkpoints."""
 _TEMPORARY = lazy_regex(r"(?:^|/)(?:workertemp|tmp_worker)_\d+(?:/|$)")
 """Regex of temporary directories to which non-leaders save; Keras and Estimator delete them."""
+_ANNOUNCED = lazy_regex(r"(?i)\b(?:saving|writing|backing up)\b")
 _LISTED = lazy_regex(r"(?:^|/)(?P<name>[\w./=-]*?(?:ckpt|checkpoint|step|model)[\w.=-]*?\d)\.index$")
 
 
@@ -24,8 +25,9 @@ def last_checkpoint(tables: Tables) -> str | None:
     # An evaluator only restores checkpoints that the trainers have saved.
     facts = tables["facts"].filter((pl.col("key") == "checkpoint") & ~of_evaluator)
     saved = [row for row in facts.iter_rows(named=True) if not _TEMPORARY.search(row["value"])]
-    for broken in _broken(tables["exceptions"], saved):
-        saved.remove(broken)
+    for unusable in (*_broken(tables["exceptions"], saved), *_unfinished(tables["records"], saved)):
+        if unusable in saved:
+            saved.remove(unusable)
     if not saved:
         return _listed(tables["sources"]["source"].to_list())
     leaders = tables["workers"].filter("leader")["worker"].to_list()
@@ -50,6 +52,13 @@ def _broken(exceptions: pl.DataFrame, saved: list[dict[str, Any]]) -> list[dict[
     failed = set(exceptions.filter("own", via="save")["worker"])
     last = {row["worker"]: row for row in saved if row["worker"] in failed}
     return list(last.values())
+
+
+def _unfinished(records: pl.DataFrame, saved: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the checkpoints that the last line of a log announces; nothing shows that their save ended."""
+    last = dict(records.group_by("source").agg(pl.col("line").max()).iter_rows())
+    announced = [row for row in saved if _ANNOUNCED.search(row["excerpt"])]
+    return [row for row in announced if row["line"] is not None and row["line"] == last.get(row["source"])]
 
 
 def _listed(sources: list[str]) -> str | None:

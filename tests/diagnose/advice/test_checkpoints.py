@@ -56,6 +56,15 @@ def test_one_whose_writing_failed_is_not_resumed_from(tables_of: TablesOf) -> No
     assert last_checkpoint(tables_of({"worker-0.log": saving("ckpt") + FULL})) == "ckpt/weights-02"
 
 
+def test_one_that_is_still_being_written_is_not_resumed_from(tables_of: TablesOf) -> None:
+    """The process may have ended within the save; any line that follows shows that it did not."""
+    log = "step 2 loss 0.5\nsaved checkpoint c/ckpt-2\nstep 3 loss 0.5\nsaving checkpoint c/ckpt-3 ...\n"
+    assert last_checkpoint(tables_of({"worker-0.log": log})) == "c/ckpt-2"
+    assert last_checkpoint(tables_of({"worker-0.log": log + "step 4 loss 0.5\n"})) == "c/ckpt-3"
+    said_after = log.replace("saving", "saved").replace(" ...", "")
+    assert last_checkpoint(tables_of({"worker-0.log": said_after})) == "c/ckpt-3"
+
+
 def test_one_that_a_worker_found_damaged_is_in_doubt(tables_of: TablesOf) -> None:
     """A worker that lost a peer restores the last checkpoint, and cannot read it."""
     restored = (
@@ -77,8 +86,10 @@ def test_the_savers_of_a_session_state_the_step_before_the_path(tables_of: Table
         f"INFO:tensorflow:Saving checkpoints for {n} into /ckpt/model.ckpt.\n" for n in (0, 40, 150)
     )
     restores = "INFO:tensorflow:Restoring parameters from /ckpt/model.ckpt-0\n"
-    tables = tables_of({"chief-0.log": saves, "evaluator-0.log": restores})
+    tables = tables_of({"chief-0.log": saves + "step 151 loss 0.5\n", "evaluator-0.log": restores})
     assert last_checkpoint(tables) == "/ckpt/model.ckpt-150"
+    cut_off = tables_of({"chief-0.log": saves, "evaluator-0.log": restores})
+    assert last_checkpoint(cut_off) == "/ckpt/model.ckpt-40"
 
 
 def test_files_tell_where_no_log_does(tables_of: TablesOf) -> None:
