@@ -29,6 +29,11 @@ _SIGNALS = {
 """Slurm's description of a crashed or killed task → number of the signal."""
 _UNFINISHED = re.compile(r"_temp/|tempstate")
 """Regex for files of a checkpoint that was not completed, from which training cannot resume."""
+_ADDRESSES = {
+    "channels": re.compile(r"\d+ -> ([^,}\s]+)"),
+    "worker_addresses": re.compile(r"[\w.-]+:\d+"),
+}
+"""Regexes for the addresses of the tasks of one job, in the order of their indices."""
 _ROLE = re.compile(r"[a-z_]+")
 _INDEX = re.compile(r"[0-9]{1,9}")
 _MAX_CUTS = 64
@@ -53,9 +58,11 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
         key == "checkpoint" and _UNFINISHED.search(value)
     ):
         return
-    if key == "channels":
-        addresses = re.findall(r"\d+ -> ([^,}\s]+)", value)
-        yield "cluster_spec", json.dumps({captures["channel_job"]: addresses})
+    if key in _ADDRESSES:
+        yield (
+            "cluster_spec",
+            json.dumps({captures.get("channel_job", "worker"): _ADDRESSES[key].findall(value)}),
+        )
     elif key in {"connected", "own_device", "created_device", "awaits"}:
         yield from ((key, task) for task in tasks_in(value))
     elif key == "exit_code":

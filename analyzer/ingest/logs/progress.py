@@ -28,7 +28,7 @@ _EPOCH = lazy_regex(
 _BAR = lazy_regex(r"\s*(\d+)/(\d+|Unknown) ?(?:\[[=>.]*\]|[━ ]{2,}|(?= ?-? ?\d+m?s))(?=.*?(?:- |\ds|ETA))")
 _METRIC = lazy_regex(rf" - ([A-Za-z_][\w./]*): ({NUMBER})\b", re.IGNORECASE)
 _KEY = r"[\"']?\s*[:=#]?\s*[\"'\[(]?\s*"
-_STEP_WORDS = r"paso|passo|étape|etapa|schritt|krok|шаг|ステップ|步骤|步|第(?=\s*\d+\s*步)"
+_STEP_WORDS = r"paso|passo|étape|etapa|schritt|krok|stap|ad[ıi]m|шаг|ステップ|步骤|步|第(?=\s*\d+\s*步)"
 """Words for a step in other languages; Chinese counts between two signs, `第 40 步`."""
 _EPOCH_WORDS = (
     r"epoch[ea]?|[ée]poque|[ée]poca|эпоха|エポック|轮次|第(?=\s*\d+\s*(?:/\s*\d+\s*)?(?:[轮輪]|エポック))"
@@ -71,7 +71,7 @@ _NOT_PROGRESS = lazy_regex(
     re.IGNORECASE,
 )
 _COUNTER = lazy_regex(
-    r"\s{0,40}\W{0,3}(?:[\w.-]{1,24}(?:\W{1,3}|\s{1,9})){0,3}?(?<![\w.-])"
+    r"\s{0,40}\W{0,3}(?:[\w.-]{1,24}(?:\W{1,3}|\s{1,30})){0,3}?(?<![\w.-])"
     r"(?!(?:attempts?|day|device|file|gpu|host|id|jobs?|line|node|part|pid|port|process|rank|replica|restarts?"
     r"|retr(?:y|ies)|seed|shard|task|thread|try|uptime|version|wait\w*|workers?)\b)"
     r"(?P<name>[^\W\d]{2,24})[\s:=#]{1,3}(?P<count>\d+)"

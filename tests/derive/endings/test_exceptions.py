@@ -51,6 +51,21 @@ def test_own_and_passed_on_are_told_apart(ending: str, kind: str, own: bool) -> 
 
 
 @pytest.mark.parametrize(
+    ("status", "own"),
+    [
+        ("OutOfRangeError: End of sequence", True),
+        ("UnavailableError: Socket closed", False),
+        ("OutOfRangeError: Collective ops is aborted by: End of sequence", False),
+    ],
+)
+def test_what_a_coordinator_is_told_as_it_joins_is_its_own(status: str, own: bool) -> None:
+    """TensorFlow before 2.12 does not name the call to the worker; a lost worker is no answer."""
+    frame = '  File "/tf/python/distribute/coordinator/cluster_coordinator.py", line 1264, in join\n    self.wait()'
+    ending = f"{_IMPL}.{status}\nAdditional GRPC error information from remote target /job:worker/replica:0/task:1:"
+    assert only(derived({"worker-0.log": [raised(f"{frame}\n{ending}")]}))["own"] is own
+
+
+@pytest.mark.parametrize(
     ("ending", "runtime"),
     [
         ("tensorflow.python.framework.errors_impl.DeadlineExceededError: Deadline Exceeded", True),

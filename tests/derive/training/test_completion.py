@@ -74,3 +74,18 @@ def test_words_that_only_resemble_a_result_end_nothing(line: str) -> None:
     """What comes last in a log may as well be the line before a hang."""
     tables = derived({"worker-0.log": [*steps(1, 2), says(line)]})
     assert tables["lifetimes"]["ended"].to_list() == ["unknown"]
+
+
+@pytest.mark.parametrize(
+    ("line", "ended"),
+    [
+        ("Epoch 2: early stopping", "finished"),
+        ("Epoch 00002: early stopping", "finished"),
+        ("Epoch 2: early stopping has patience 3", "unknown"),
+        ("early stopping after epoch 2 not possible", "unknown"),
+    ],
+)
+def test_keras_says_that_it_stopped_early(line: str, ended: str) -> None:
+    """`EarlyStopping` prints it when the training ends; the epochs that were planned are not made any more."""
+    tables = derived({"worker-0.log": [*steps(1, 2), says(line)]})
+    assert tables["lifetimes"]["ended"].to_list() == [ended]

@@ -46,6 +46,8 @@ def test_bars_of_every_keras_give_the_same_values(bar: str) -> None:
         ("étape 12 : loss=0.5", 12, 0.5),
         ("Schritt 12: loss=0.5", 12, 0.5),
         ("第 12 步 loss=0.5", 12, 0.5),
+        ("adım 12 loss=0.5", 12, 0.5),
+        ("stap 12 loss 0.5", 12, 0.5),
         ('{"step": 12, "loss": 0.5}', 12, 0.5),
         ("batch done iteration: 12 train_loss: 0.5 it_time: 0.1", 12, 0.5),
         ("loss = 0.5, step = 12 (0.057 sec)", 12, 0.5),
@@ -248,6 +250,7 @@ def counted(*texts: str) -> list[tuple[str, int | None, float]]:
         "reward=3.10 kl=-0.0102 update={}",
         "           INFO     round {}/8 regret 0.6958 pulls 16             bandit.py:42",
         "WARNING   bandit   round {}/8 regret 0.6958",
+        "[info  ] round over                     round={}/10 regret=0.69099 pulls=120",
     ],
 )
 def test_a_counter_of_any_name_that_grew_twice_is_a_step(line: str) -> None:

@@ -32,3 +32,21 @@ def test_the_cluster_in_a_variable_is_read(tables_of: TablesOf) -> None:
     config = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}'
     facts = tables_of({"worker-1.log": f"TF_CONFIG={config}\nstep 1 loss 0.5\n"})["facts"]
     assert (facts["key"] == "cluster_spec").any()
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("hosts=['a:1234', 'b:1234'] index=1", True),
+        ('workers: ["a:1234", "b:1234"], rank=0', True),
+        ("hosts=['a:1234', 'b:1234']", False),
+        ("lost hosts=['a:1234'] index=1", False),
+        ("peers=['a:1234', 'b:1234'] index=1", False),
+    ],
+)
+def test_a_list_of_hosts_beside_the_own_index_is_the_cluster(
+    line: str, read: bool, tables_of: TablesOf
+) -> None:
+    """Scripts print both as they read them; a list alone may be a part of the cluster."""
+    facts = tables_of({"worker-1.log": f"{line}\nstep 1 loss 0.5\n"})["facts"]
+    assert facts.filter(key="cluster_spec")["value"].to_list() == ['{"worker": ["a:1234", "b:1234"]}'] * read

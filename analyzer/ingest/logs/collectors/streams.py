@@ -36,6 +36,7 @@ from analyzer.ingest.logs.collectors.styles import (
     docker_line,
     has_line_break,
     json_line,
+    process_name,
     rank_in_brackets,
     replica_exit,
     stamped_line,
@@ -48,12 +49,16 @@ _MIN_MARKED_SHARE = 0.9
 """Share of the sampled lines that must carry a prefix for the file to be of that style."""
 _MIN_EMBEDDED_SHARE = 0.2
 """Share of lines with a prefix that suffices for `EMBEDDED_STYLES`."""
+_MIN_SHARE_OF_PROCESSES = 0.05
+"""The same for the names of processes: most of their output may be tracebacks and lines of TensorFlow."""
 _SAMPLE_LINES = 400
 _MIN_LINES = 2
 """Lines with a prefix that a file of its style has at least."""
 _MIN_FOR_RETURNS = 12
 """Lines with a prefix from which on each writer must have written two of them on average."""
 _OF_SLURM = ("srun: ", "slurmstepd: ")
+_DATED = re.compile(r"\d{4}|[IWEF]\d{4} \d\d:")
+"""Regex for lines that begin with a date, of TensorFlow's loggers, too: no prefix above covers them."""
 _LOG_FIELD = re.compile(r'"log"\s*:')
 
 
@@ -208,6 +213,8 @@ def _plausible(style: Style, lines: Sequence[str]) -> bool:
     keys = [collected.key or "" for line in lines if (collected := style(line))]
     if len(keys) >= _MIN_FOR_RETURNS and 2 * len({*keys}) > len(keys):
         return False
+    if style is process_name:
+        return len({*keys}) > 1
     if style not in ONLY_IN_TURN:
         return True
     if style is rank_in_brackets:
@@ -226,6 +233,8 @@ def _has_time_of_collector(text: str) -> bool:
 def _share_needed(style: Style) -> float:
     if style in {replica_exit, ansible_result}:
         return 0.0
+    if style is process_name:
+        return _MIN_SHARE_OF_PROCESSES
     return _MIN_EMBEDDED_SHARE if style in EMBEDDED_STYLES else _MIN_MARKED_SHARE
 
 
@@ -263,7 +272,7 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
             marked = marked._replace(key=key)
         elif marked:
             key = marked.key if marked.covers_below or style not in EMBEDDED_STYLES else None
-        elif style in EMBEDDED_STYLES and line[:4].isdigit():
+        elif style in EMBEDDED_STYLES and _DATED.match(line):
             key = None
         collected = marked or CollectedLine(key, line)
         origin = collected.key

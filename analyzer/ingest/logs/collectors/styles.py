@@ -176,6 +176,14 @@ rank_in_brackets = regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
 """Parses `[0] text`, as MPICH and Intel MPI print with `-prepend-rank`."""
 _TORCHRUN = r"\[default(?P<key>\d{1,5})\]:(?P<text>.*)$"
 """Regex for `[default0]:text`, as torchrun prints with `--tee 3`; the name is that of the only role."""
+_PROCESS = r"(?:[Ww]orker|[Rr]ank|[Cc]hief|ps|[Ee]valuator|[Rr]eplica|[Tt]rainer)[-_]\d{1,4}"
+process_name = regex_style(
+    rf"(?P<time>{_ISO_TIME})(?: [-|])? [\[(]?(?P<key>{_PROCESS})[\])]?(?: [-|]|:)? +"
+    rf"(?P<text>(?P<covers_below>[\[(]?(?:{_LEVELS})\b).*)$",
+    rf"(?P<text>(?P<covers_below>Process) (?P<key>{_PROCESS}):)$",
+)
+"""Parses `2026-03-04 09:12:44,123 worker-1 INFO text`, the `processName` of Python's logging, and the line
+that multiprocessing prints above the traceback of a process; TensorFlow's own lines have no such name."""
 _HOST = rf"(?!(?:{_LEVELS})\d|(?i:asyncio|dummy|(?:main)?thread|pool))[A-Za-z][\w-]*\d(?:\.[A-Za-z][\w.-]*)?"
 _named_host = regex_style(
     rf"(?P<key>{_HOST}):(?: (?P<text>.*)|$)",
@@ -255,10 +263,11 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
     replica_exit: ("The replica",),
     ansible_result: ("] => {", "! => {"),
     regex_style(_DETERMINED): ("[rank=",),
+    process_name: ("orker", "ank", "hief", "ps", "valuator", "eplica", "rainer"),
 }
 """Styles that only some lines have: Ray, SkyPilot, torchrun, mpirun, tasks in brackets or before a colon,
-docker compose, Airflow, AI Platform, Determined. Each has texts of which every such line holds one; most
-files have none."""
+docker compose, Airflow, AI Platform, Determined, Python's multiprocessing. Each has texts of which every
+such line holds one; most files have none."""
 
 
 def stamped_line(line: str) -> CollectedLine | None:
