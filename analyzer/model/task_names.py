@@ -55,9 +55,11 @@ ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst)|eml|
 MAIL_SUFFIXES = frozenset({".eml", ".mbox"})
 _OF_ROTATION = (
     r"(?:(?<=[A-Za-z])\.(?P<number>\d{1,3})"
-    r"|(?<=\.log|\.out|\.err)[-._](?P<date>(?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T.]?[0-2]\d(?:[-_.:]?[0-5]\d){0,2})?))"
+    r"|(?:(?<=\.log|\.out|\.err)[-._]|(?<=stdout|stderr)--)"
+    r"(?P<date>(?:19|20)\d\d-?[01]\d-?[0-3]\d(?:(?:--|[-_T.])?[0-2]\d(?:[-_.:]?[0-5]\d){0,2})?))"
 )
-"""Regex for what logrotate and Python's handlers append to the name of an older part: a number, or a date."""
+"""Regex for what logrotate, Python's handlers and Spark append to the name of an older part: a number, or a
+date, as in `stderr--2026-11-21--05-00`."""
 _PART = re.compile(rf"{_OF_ROTATION}?(?:\.(?:gz|zst|xz|bz2))?$")
 _ROTATED = re.compile(rf"{_OF_ROTATION}(?:\.(?:gz|zst|xz|bz2))?$")
 _DIGITS_OF_DATE = 14
