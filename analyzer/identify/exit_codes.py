@@ -1,6 +1,7 @@
-"""Assigns an exit code stated for a name, such as a host, to the worker whose log has this name."""
+"""Assigns what is stated of the end of a name, such as a host, to the worker whose log has this name."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 import polars as pl
@@ -9,43 +10,58 @@ from analyzer.identify.statements import NamedSource
 from analyzer.model.task_names import log_of, role_in, split_task
 from analyzer.tables.grouping import only_values
 
-_NAMED = "exit_code:"
-"""Start of the key of an exit code whose name may be that of a log."""
+_NAMED = r"^(exit_code|out_of_memory):"
+"""Regex for the start of the key of a statement about a name that may be that of a log."""
+_OF_JOB = "job="
+"""What precedes the names of a job of a scheduler."""
+_ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{12,64}(?![0-9a-f])|\d{4,}(?:[._]\d{1,5})?(?!\d)")
+"""Regex for the id of a job, of a task in an array of jobs, or of a container in a log's name."""
 
 
 def with_named_exit_codes(facts: pl.DataFrame, sources: Sequence[NamedSource]) -> pl.DataFrame:
-    """Return the facts with each `exit_code:NAME` as the `exit_code` of a worker.
+    """Return the facts with each `exit_code:NAME` as the `exit_code` of a worker, and `out_of_memory` alike.
 
     That is the only worker with a log whose file, directory or stream has the name, else the worker that the
     fact already has, else the only task of the role that the name states. Without any, the fact is left out.
+    The exit code of a job counts only if others are of other workers: it may be that of a launcher.
     """
-    named = pl.col("key").str.starts_with(_NAMED)
+    named = pl.col("key").str.contains(_NAMED)
     if not facts.select(named.any()).item():
         return facts
+    others, stated = facts.filter(~named), facts.filter(named)
+    name = pl.col("key").str.replace(_NAMED, "")
     logs = [(source.name, source.worker) for source in sources if source.is_log and source.worker]
-    alone = only_values((_NAMED + name, task) for log, task in logs for name in _names(log))
-    tasks = {task for _, task in logs}
-    left = facts.filter(named & pl.col("worker").is_null() & ~pl.col("key").is_in([*alone]))["key"]
+    alone = only_values((name, task) for log, task in logs for name in _names(log))
+    alone |= _jobs_of_workers(stated.select(name)["key"], alone)
+    left = stated.filter(pl.col("worker").is_null() & ~name.is_in([*alone])).select(name)["key"]
     own, of_role = (
-        pl.col("key").replace_strict(found, default=None, return_dtype=pl.String)
-        for found in (alone, _only_ones(set(left), tasks))
+        name.replace_strict(found, default=None, return_dtype=pl.String)
+        for found in (alone, _only_ones({*left}, {task for _, task in logs}))
     )
-    given = facts.with_columns(
-        worker=pl.when(named).then(pl.coalesce(own, "worker", of_role)).otherwise("worker"),
-        key=pl.when(named).then(pl.lit("exit_code")).otherwise("key"),
+    given = stated.with_columns(
+        worker=pl.coalesce(own, "worker", of_role), key=pl.col("key").str.extract(_NAMED)
     )
-    return given.filter(~facts.select(named).to_series() | pl.col("worker").is_not_null())
+    kept = given.filter(pl.col("worker").is_not_null()).unique(maintain_order=True)
+    return pl.concat([others, kept])
 
 
-def _only_ones(keys: Iterable[str], tasks: Iterable[str]) -> dict[str, str]:
-    """Return key → task where the name states a role that no other name states, and one task alone has."""
-    stated = only_values((role, key) for key in keys if (role := role_in(key.removeprefix(_NAMED))))
+def _jobs_of_workers(names: Iterable[str], logs: Mapping[str, str]) -> dict[str, str]:
+    """Return name → worker of the jobs that a log is named after, if these are of two or more workers."""
+    jobs = {name: name.removeprefix(_OF_JOB) for name in names if name.startswith(_OF_JOB)}
+    found = {name: logs[job] for name, job in jobs.items() if job in logs}
+    return found if len({*found.values()}) > 1 else {}
+
+
+def _only_ones(names: Iterable[str], tasks: Iterable[str]) -> dict[str, str]:
+    """Return name → task where the name states a role that no other name states, and one task alone has."""
+    stated = only_values((role, name) for name in names if (role := role_in(name)))
     having = only_values((split_task(task)[0], task) for task in tasks)
-    return {key: having[role] for role, key in stated.items() if role in having}
+    return {name: having[role] for role, name in stated.items() if role in having}
 
 
 def _names(source: str) -> list[str]:
-    """Return the names in a log's path: directories, the file without suffixes, the stream."""
+    """Return the names in a log's path: directories, the file without and with suffixes, ids, the stream."""
     file, _, stream = source.partition("#")
     path = PurePosixPath(log_of(file))
-    return [*path.parts[:-1], path.stem, *filter(None, [stream])]
+    ids = _ID.findall(f"{path.name}#{stream}")
+    return [*path.parts[:-1], path.stem, path.name, *ids, *filter(None, [stream])]

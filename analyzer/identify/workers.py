@@ -56,6 +56,7 @@ from analyzer.identify.numbering import (
 from analyzer.identify.remote_tasks import RemoteTasks
 from analyzer.identify.statements import (
     HOST,
+    OUTPUT_OF_JOB,
     NamedSource,
     Statements,
     is_vague,
@@ -338,7 +339,7 @@ def _groups(logs: Iterable[str]) -> list[list[str]]:
     """Return the logs grouped by worker: stdout and stderr of a directory, files of one stem, or attempts."""
 
     def shared(name: str) -> str:
-        path = PurePosixPath(log_of(without_attempt(name)))
+        path = PurePosixPath(OUTPUT_OF_JOB.sub("-", log_of(without_attempt(name))))
         if path.stem in {"stdout", "stderr", "out", "err", "output"}:
             return path.parent.as_posix()
         return path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()

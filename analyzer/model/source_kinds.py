@@ -58,7 +58,7 @@ def _formats(file: Path) -> dict[Kind, _Format]:
 
 
 _FORMATS = _formats(Path(__file__).with_suffix(".tsv"))
-_PRINTED = (Kind.NODES, Kind.PODS, Kind.SACCT, Kind.NVIDIA_SMI)
+_PRINTED = (Kind.EXIT_CODES, Kind.NODES, Kind.PODS, Kind.SACCT, Kind.NVIDIA_SMI)
 """Kinds of files that are the output of a command, which users save under names of their own."""
 
 

@@ -33,6 +33,7 @@ _STAGE = re.compile(r"^\d{1,4}[-_.](?!of|out)(?=[a-z].*[-_.]\d{1,4}$)")
 """Regex for a number before a name that ends with another one, as in Azure's `70_driver_log_0`."""
 _OF_NOMAD = re.compile(r"(?:^|/)alloc/(?:[^/]+/)*[^/]+\.std(?:out|err)\.\d+$")
 """Regex for a part of what Nomad keeps of a task's output; part 0 is the oldest."""
+_CHANNEL = re.compile(r"(?<![a-z])(?:std)?(?:out|err)(?![a-z])")
 _OF_PARTITION = re.compile(r"(?:^|/)[A-Za-z_]\w*=[^/]+/(?:[^/]+/)*part(?P<number>-\d{4,6})[^/]*$")
 """Regex for a part of what a collector stores below directories such as `host=gpu7/date=2026-11-26`."""
 _OF_GANG = re.compile(r"(?:^|/)attempt[-_]?\d{1,4}/(?P<rank>\d{1,5})/std(?:out|err)(?:\.\w{1,4})?$")
@@ -55,9 +56,11 @@ ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst)|eml|
 MAIL_SUFFIXES = frozenset({".eml", ".mbox"})
 _OF_ROTATION = (
     r"(?:(?<=[A-Za-z])\.(?P<number>\d{1,3})"
-    r"|(?<=\.log|\.out|\.err)[-._](?P<date>(?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T.]?[0-2]\d(?:[-_.:]?[0-5]\d){0,2})?))"
+    r"|(?:(?<=\.log|\.out|\.err)[-._]|(?<=stdout|stderr)--)"
+    r"(?P<date>(?:19|20)\d\d-?[01]\d-?[0-3]\d(?:(?:--|[-_T.])?[0-2]\d(?:[-_.:]?[0-5]\d){0,2})?))"
 )
-"""Regex for what logrotate and Python's handlers append to the name of an older part: a number, or a date."""
+"""Regex for what logrotate, Python's handlers and Spark append to the name of an older part: a number, or a
+date, as in `stderr--2026-11-21--05-00`."""
 _PART = re.compile(rf"{_OF_ROTATION}?(?:\.(?:gz|zst|xz|bz2))?$")
 _ROTATED = re.compile(rf"{_OF_ROTATION}(?:\.(?:gz|zst|xz|bz2))?$")
 _DIGITS_OF_DATE = 14
@@ -184,12 +187,12 @@ def without_date(name: str) -> str:
 
 
 def without_task(name: str, *, numbers: bool = False) -> str | None:
-    """Return a file name without task, numbers and last suffix: `bert` of `bert-worker-0.log`.
+    """Return a file name without task, channel, numbers and last suffix: `bert` of `bert-worker-0.log`.
 
     Equal for the logs of a job's workers; None for a name without a task. With `numbers`, these stay.
     """
     stem = PurePosixPath(log_of(name.lower())).stem
-    words, tasks = _TASK.subn("", stem)
+    words, tasks = _TASK.subn("", _CHANNEL.sub("", stem))
     return "-".join(re.findall(r"[^\W_]+" if numbers else r"[^\W\d_]+", words)) if tasks else None
 
 

@@ -215,3 +215,12 @@ def test_a_service_beside_workers_in_a_joined_log_is_none_of_them(make_run: Make
     assert found["compose.log#worker-2"] == "worker:1"
     assert found["compose.log#dispatcher-1"] is None
     assert found["compose.log#trainer-2"] is None
+
+
+@pytest.mark.runs
+def test_the_outputs_of_several_jobs_of_pbs_are_of_several_workers(make_run: MakeRun) -> None:
+    """Standard output and error of one job, `bert.o73110` and `bert.e73110`, are of one."""
+    files = {f"bert.{channel}{job}": LINE for job in (73110, 73111) for channel in "oe"}
+    found = workers_of(make_run(files))
+    assert found["bert.o73110"] == found["bert.e73110"] == "worker:0"
+    assert found["bert.o73111"] == found["bert.e73111"] == "worker:1"

@@ -57,6 +57,7 @@ _BLOCKS = (
     (blocks.SPLUNK, blocks.results_of_splunk),
     (blocks.OF_COLLECTOR, blocks.records_of_collector),
     (blocks.OF_COLUMNS, blocks.rows_of_columns),
+    (blocks.OF_SYSLOG, blocks.messages_of_syslog),
 )
 """Regex for the first bytes of entries of several lines each, and the function that reads them."""
 _OF_RUBY = re.compile(r'(?m)^(\s*"[^"\n]{1,200}") => (\d{4}-\d\d-\d\dT[\d:.]+Z?)?')

@@ -82,8 +82,10 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
 
 
 def _signal_number(name: str) -> int:
-    """Return the number of a signal from Slurm's description, its name (`SIGSEGV`) or its number."""
-    return Signals[name] if name.startswith("SIG") else _SIGNALS.get(name) or int(name)
+    """Return the number of a signal from Slurm's description, its name (`SIGSEGV`, `SEGV`) or its number."""
+    if name.isdecimal() or name in _SIGNALS:
+        return _SIGNALS.get(name) or int(name)
+    return Signals[name if name.startswith("SIG") else f"SIG{name}"]
 
 
 def _with_full_path(captures: Mapping[str, str]) -> Mapping[str, str]:
@@ -105,10 +107,12 @@ def negative_signal(code: int) -> int:
     """Return -n for the exit codes that stand for signal n, and any other code unchanged.
 
     A shell reports 128 + n; a launcher that exits with `subprocess.Popen.returncode`, which is -n, ends
-    with 256 - n.
+    with 256 - n. PBS writes 256 + n, which is no exit code of a process.
     """
     if 128 < code < 160:
         return 128 - code
+    if 256 < code < 321:
+        return 256 - code
     return code - 256 if 256 - code in _SIGNALS.values() else code
 
 

@@ -1,7 +1,8 @@
 """Files of exit codes → facts: `worker-0 1`, `worker:1: -9`, `chief=None`, or one number for one worker.
 
 A table whose first column is headed `rank`, `worker` or `task` may have bare numbers in it. What
-`docker ps -a` and `docker compose ps -a` print is such a table, too.
+`docker ps -a` and `docker compose ps -a` print is such a table, too. Records of schedulers and supervisors
+are read by `exit_records`.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.platform.exit_records import are_records, read_records
 from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS
 from analyzer.model.source_kinds import Kind
@@ -34,7 +36,11 @@ _GIVEN_UP = ("none", "null")
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
     """Read the exit code of each worker: a number, negative for a signal, or `running`."""
-    worker, lines = output.source.worker, whole_text(output).split("\n")
+    text = whole_text(output)
+    if are_records(text):
+        read_records(output, text)
+        return
+    worker, lines = output.source.worker, text.split("\n")
     if _CONTAINERS.match(lines[0]):
         _read_containers(output, lines)
         return

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Matcher
+from analyzer.ingest.platform.exit_records import JOB
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS, LineFinder, parsed_json, read_lines, searched_text
 from analyzer.model.task_names import worker_of
@@ -89,6 +90,7 @@ def _add_facts(output: SourceRows, row: Row, worker: str | None, excerpt: str | 
     facts = {state: row.state, "cancelled_by": row.by, "max_rss": row.max_rss}
     if worker is None:
         facts["step_exit_code" if row.step else "job_exit_code"] = _exit_code(row) or ""
+        facts |= {} if row.step else {f"exit_code:{JOB}{row.job}": _exit_code(row) or ""}
     if row.step.isdigit() or worker is not None:
         facts["host" if worker is not None and _ONE_NODE.match(row.nodes) else "nodes"] = row.nodes
     for key, value in facts.items():

@@ -65,6 +65,24 @@ def test_one_job_is_one_however_its_files_lie(job: str, place: str, make_run: Ma
     assert one_job(make_run(files(job, place)))
 
 
+@pytest.mark.parametrize("channels", [("stderr", "stdout"), ("err", "out")])
+def test_the_channels_of_workers_are_no_jobs(channels: tuple[str, str], make_run: MakeRun) -> None:
+    """Each may state the start of its process, its task and its cluster."""
+    spec = "cluster_spec = {'worker': ['alder:2222', 'birch:2222']}"
+    said = f"MultiWorkerMirroredStrategy with {spec}, task_type = 'worker', task_id = TASK, num_workers = 2"
+
+    def named(*words: str) -> dict[str, str]:
+        texts = [f"2026-11-21 01:4{at}:00,000 - INFO - {said}\nstep 1 loss 0.5\n" for at in range(len(words))]
+        return {
+            word.format(index): text.replace("TASK", str(index))
+            for word, text in zip(words, texts, strict=True)
+            for index in range(2)
+        }
+
+    assert not jobs_of(make_run(named(*(f"bert-worker-{{}}_{each}.log" for each in channels))))
+    assert len(jobs_of(make_run(named("bert-worker-{}_err.log", "unet-worker-{}_out.log")))) == 2
+
+
 @pytest.mark.parametrize("other", JOBS[1:])
 def test_attempts_are_lives_of_one_job(other: str, make_run: MakeRun) -> None:
     """Even on other hosts."""

@@ -27,11 +27,14 @@ _OWN_BEGINNING = re.compile(
 """Regex for how TensorFlow and Python begin lines that no program can put a prefix before."""
 _MAX_PREFIX_CHARS = 240
 _TOKEN = re.compile(
-    r" +|\t|[\[\](){}<>|│┃,;=\"'*]|:+(?=[\s\[\](){}<>|│┃,;=\"'*]|$)"
+    r"(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d,\d{1,9}(?![\w,])"
+    r"| +|\t|[\[\](){}<>|│┃,;=\"'*]|:+(?=[\s\[\](){}<>|│┃,;=\"'*]|$)"
     r"|(?:(?!:+(?:[\s\[\](){}<>|│┃,;=\"'*]|$))[^\s\[\](){}<>|│┃,;=\"'*])+"
 )
-"""Regex for blanks, a tab, a bracket or a mark, or a word that may hold colons, dots and dashes."""
+"""Regex for a time with a comma, blanks, a tab, a bracket or a mark, or a word that may hold colons, dots and
+dashes."""
 _WORD = r"[^\s\[\](){}<>|│┃,;=\"'*]+?"
+_WORD_WITH_COMMA = r"[\dT:-]+,\d+"
 _MIN_LINES = 3
 """Lines of TensorFlow's that have the prefix at least."""
 _MIN_SHARE = 0.8
@@ -192,7 +195,8 @@ def _expression(form: _Form, end: int) -> re.Pattern[str]:
 
 def _part(part: str, values: AbstractSet[str], *, only_words: bool) -> str:
     if part == "W":
-        return f"({_word(values) if only_words else _WORD})"
+        expression = _WORD_WITH_COMMA if any("," in value for value in values) else _WORD
+        return f"({_word(values) if only_words else expression})"
     return {" ": r"[ \t]+", '"': "[\"']"}.get(part, re.escape(part))
 
 
@@ -208,7 +212,7 @@ def _word(values: AbstractSet[str]) -> str:
     if all(value.isdecimal() for value in values):
         return r"\d+"
     if all(map(_is_time, values)):
-        return _WORD
+        return _WORD_WITH_COMMA if any("," in value for value in values) else _WORD
     if len(values) >= _MIN_COUNTED and len(shapes := {_NUMBERS.sub("0", value) for value in values}) == 1:
         return r"\d+".join(map(re.escape, shapes.pop().split("0")))
     return "|".join(re.escape(value) for value in sorted(values, key=len, reverse=True))

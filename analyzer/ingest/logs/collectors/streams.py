@@ -40,6 +40,7 @@ from analyzer.ingest.logs.collectors.styles import (
     rank_in_brackets,
     replica_exit,
     stamped_line,
+    tagged_rank,
 )
 from analyzer.ingest.logs.collectors.timestamps import TimestampStripper, iso_timestamp
 from analyzer.ingest.logs.prefixes import head
@@ -80,7 +81,9 @@ def detect_style(lines: Sequence[str]) -> Style | None:
     marked = (_without_colours(line) for line in lines if _may_be_marked(line))
     sample = list(islice(marked, _SAMPLE_LINES))
     style, learned = _detected(sample), None
-    if style:
+    if style and _is_before_ranks(style, sample):
+        style = _two_prefixes(style, tagged_rank)
+    elif style:
         style = _with_learned(style, sample)
     elif found := style_of_fields(sample) or coloured_style(lines):
         return found
@@ -114,6 +117,14 @@ def _with_learned(style: Style, sample: Sequence[str]) -> Style:
         return style
     learned = learned_style(texts)
     return _with_first_writer(style, learned) if learned else learned_style(sample) or style
+
+
+def _is_before_ranks(style: Style, sample: Sequence[str]) -> bool:
+    """Return True if one writer, the pod of mpirun, printed the lines of several ranks."""
+    found = [collected for line in sample if (collected := style(line))]
+    ranks = [(each.key, rank.key) for each in found if (rank := tagged_rank(each.text))]
+    is_one = len({writer for writer, _ in ranks}) == 1 and ranks[0][0] is not None
+    return is_one and len({*ranks}) > 1 and len(ranks) >= _MIN_EMBEDDED_SHARE * len(sample)
 
 
 def _texts(style: Style, lines: Sequence[str]) -> Sequence[str]:

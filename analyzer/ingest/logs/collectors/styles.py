@@ -233,6 +233,11 @@ def ansible_result(line: str) -> CollectedLine | None:
 
 
 _stamped = regex_style(_STAMPED)
+tagged_rank = regex_style(
+    r"(?:\w{3} \w{3} [\d: ]+)?\[(?:\d+,(?:mpirank:)?)?(?P<key>\d+)(?:,[\w.-]+)?\]<std(?:out|err)>: ?"
+    r"(?P<text>.*)$"
+)
+"""Parses `[1,0]<stdout>:text`, as mpirun prints with `--tag-output`."""
 bar_line = regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$")
 """Parses `   | text`, as a supervisor prints the lines of its child; rows of a table end with a bar, too."""
 EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] = {
@@ -243,10 +248,7 @@ EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] =
         r"\((?P<key>pid=\d+), .*)$",
     ): ("pid=",),
     regex_style(_TORCHRUN): ("[default",),
-    regex_style(
-        r"(?:\w{3} \w{3} [\d: ]+)?\[(?:\d+,(?:mpirank:)?)?(?P<key>\d+)(?:,[\w.-]+)?\]<std(?:out|err)>: ?"
-        r"(?P<text>.*)$"
-    ): ("]<std",),
+    tagged_rank: ("]<std",),
     regex_style(_TASK_IN_BRACKETS): ("[",),
     regex_style(r"(?P<key>(?:worker|chief|ps|rank|node|host|task)[-_ ]?\d{1,5})(?:: |> ?)(?P<text>.*)$"): (
         ": ",
@@ -306,6 +308,7 @@ STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
     regex_style(r"(?P<key>[a-z][a-z0-9-]*-\d+) [a-z][a-z0-9-]* (?P<text>.*)$"),
     stamped_line,
     bar_line,
+    regex_style(r"(?P<text>.*?) *[\[(](?P<key>(?:worker|chief|ps|rank|task|evaluator)[-:_/ ]?\d{1,5})[\])]$"),
 )
 """All styles, the most specific first; a file has one style."""
 TIMES = (_timestamped_line, stamped_line)

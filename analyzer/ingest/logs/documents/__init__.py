@@ -1,4 +1,4 @@
-"""Files in which logs are texts of another format: JSON and YAML by name, chats, pages, notebooks, panes."""
+"""Files in which logs are texts of another format: JSON and YAML by name, chats, pages, notebooks, frames."""
 
 import json
 from codecs import BOM_UTF8
@@ -52,8 +52,13 @@ _OPENINGS = {
     ),
     "python_values": lazy_regex(rb"\s*(?:\{\s*'[^'\n]{1,200}'\s*:|\[\s*')"),
     "casts": lazy_regex(rb'\{"version": ?[23], [^\n]{0,2000}\}\r?\n\['),
+    "ttyrec": lazy_regex(rb"[\0-\xff]{3}[\x3a-\xff][\0-\xff]{2}[\0-\x0f]\0[\0-\xff]{2}\0\0(?![\0-\x06])"),
     "notebooks": lazy_regex(
         rb'\s*\{\s*"(?:cells|metadata|nbformat)"\s*:[\s\S]*?"(?:cell_type|nbformat_minor)"\s*:'
+    ),
+    "frames": lazy_regex(
+        rb'\s*\{\s*"(?:File"\s*:\s*"[^"\n]{1,200}"\s*,\s*"Offset"\s*:\s*\d'
+        rb'|Offset"\s*:\s*\d+\s*,\s*"(?:Data|File)"\s*:\s*")'
     ),
     "named_json": lazy_regex(rb'\s*(?:\{\s*"[^"\n]{1,200}"\s*:|\[\s*["{])'),
     "rich_text": lazy_regex(rb"\{\\rtf\d"),
@@ -79,7 +84,7 @@ def logs_in(path: Path, opening: bytes) -> Logs:
     if module is None or path.stat().st_size > MAX_BYTES:
         return Logs()
     data = path.read_bytes().removeprefix(BOM_UTF8)
-    text = data.decode("utf-8", "replace")
+    text = data.decode("utf-8", "surrogateescape" if module == "ttyrec" else "replace")
     try:
         lines = import_module(f"analyzer.ingest.logs.documents.{module}").read(text)
     except BrokenError as error:

@@ -1,4 +1,4 @@
-"""Entries of several lines each: Splunk's results in XML, OpenTelemetry's records, a line for each column."""
+"""Entries that are no lines: Splunk's XML, OpenTelemetry's records, a line a column, counted syslog."""
 
 import re
 from collections.abc import Iterator
@@ -24,6 +24,14 @@ _RECORD = re.compile(r"LogRecord #\d+$")
 _LABELLED = re.compile(r"(?P<name>[A-Z][A-Za-z ]{1,30}): ?(?P<value>.*)$")
 _ATTRIBUTE = re.compile(r" +-> (?P<name>[\w.-]+): (?:Str|Int|Empty)\((?P<value>.*)\)$")
 
+OF_SYSLOG = lazy_regex(rb"\d{1,5} <\d{1,3}>1 \d{4}-\d\d-\d\dT")
+"""Start of syslog as TCP carries it (RFC 6587): before each message the number of its bytes, no line ends."""
+_COUNT = re.compile(rb"\s*(\d{1,5}) (?=<\d{1,3}>1 )")
+_MESSAGE = re.compile(
+    r"<\d{1,3}>1 (?P<time>\S+) (?P<host>\S+) \S+ \S+ \S+ "
+    r"(?:-|(?:\[(?:[^\]\\]|\\.)*\])+)(?: \ufeff?(?P<text>.*))?$",
+    re.DOTALL,
+)
 _ROW = r"(?:-\[ RECORD \d+ \][-+]*|\*{3,} \d+\. row \*{3,})"
 OF_COLUMNS = lazy_regex(
     rf"\s*(?:Expanded display is on\.\s+)?{_ROW}\r?\n"
@@ -32,6 +40,24 @@ OF_COLUMNS = lazy_regex(
 """Start of rows with a line for each column, as psql, mysql and PowerShell's `Format-List` print them."""
 _BETWEEN_ROWS = re.compile(rf"(?:{_ROW})?\s*")
 _COLUMN = re.compile(r" *(?P<name>[\w.@ -]{1,60}?) *(?:\||:) ?(?P<value>.*)$")
+
+
+def messages_of_syslog(text: str) -> Iterator[tuple[int, Entry]]:
+    """Yield the fields of each message that stands behind the number of its bytes; all are of line 1."""
+    data, at = text.encode("utf-8", "replace"), 0
+    while count := _COUNT.match(data, at):
+        at = count.end() + int(count[1])
+        message = data[count.end() : at].decode("utf-8", "replace")
+        if found := _MESSAGE.match(message):
+            host = None if found["host"] == "-" else found["host"]
+            yield (
+                1,
+                {
+                    "message": (found["text"] or "").rstrip("\n"),
+                    "timestamp": found["time"],
+                    "logStreamName": host,
+                },
+            )
 
 
 def results_of_splunk(text: str) -> Iterator[tuple[int, Entry]]:

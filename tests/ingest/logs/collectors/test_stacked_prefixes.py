@@ -74,3 +74,29 @@ def test_entries_behind_a_time_are_read() -> None:
 def test_the_rows_of_a_table_are_not_lines_behind_a_bar() -> None:
     """They end with a bar, too."""
     assert detect_style(["| host | steps |", "|------|-------|", "| gpu1 | 40 |"]) is None
+
+
+def _streams(marked: list[str]) -> dict[str | None, list[str]]:
+    found = split_streams(list(enumerate(marked)), detect_style(marked))
+    return {stream.key: [line for _, line in stream.lines] for stream in found}
+
+
+def test_the_ranks_in_the_pod_of_mpirun_are_the_writers() -> None:
+    """Not the pod that printed all of their lines; the pods of the workers have logs of their own."""
+    printed = [f"[pod/bert-launcher-x7k2p/mpi] [1,{n % 2}]<stderr>:step {n} loss 0.5" for n in range(8)]
+    found = _streams([*printed, "[pod/bert-worker-0/sshd] Server listening on 0.0.0.0 port 22."])
+    assert found["0"] == [f"step {n} loss 0.5" for n in (0, 2, 4, 6)]
+    assert {*found} == {"0", "1", "bert-worker-0"}
+
+
+def test_the_ranks_of_several_pods_are_none_of_the_job() -> None:
+    """Each pod counts its own from 0."""
+    found = _streams([f"[pod/bert-worker-{n % 2}/tf] [1,{n % 4 // 2}]<stderr>:step {n}" for n in range(8)])
+    assert {*found} == {"bert-worker-0", "bert-worker-1"}
+
+
+def test_a_label_may_stand_behind_each_line() -> None:
+    """Of all lines, not only of some that a program prints so."""
+    marked = [f"step {n} loss 0.5  [worker-{n % 2}]" for n in range(6)]
+    assert _streams(marked)["worker-1"] == [f"step {n} loss 0.5" for n in (1, 3, 5)]
+    assert detect_style([*marked, *["connected", "ready", "step 7 loss 0.5"]]) is None
