@@ -9,7 +9,7 @@ from html import unescape
 
 from analyzer.ingest.logs.collectors.line_styles import Style
 from analyzer.ingest.logs.collectors.streams import detect_style
-from analyzer.ingest.logs.pastes.hard_wraps import joined
+from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled
 from analyzer.ingest.logs.pastes.manifests import declared
 from analyzer.ingest.logs.pastes.post import printed
 from analyzer.ingest.logs.prefixes import head
@@ -58,7 +58,8 @@ def begins_output(fence: str) -> bool:
 
 def unmarked(lines: Sequence[str]) -> list[str]:
     """Return the lines as their log had them."""
-    unquoted = joined([_unquoted(line) for line in lines])
+    plain = [_unquoted(line) for line in lines]
+    unquoted = joined(refilled(plain, [line[:1] == ">" for line in lines]))
     bare = [_without_backticks(line) if line[:1] == "`" else line for line in unquoted]
     depth = min((_depth(line) for line in bare if line.strip()), default=0)
     moved = _dedented([line[depth:] for line in bare])
