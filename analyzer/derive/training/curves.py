@@ -35,6 +35,8 @@ _ENOUGH = 20
 """Minimum number of values for computing `fall`."""
 _START = 3
 """Number of first values whose median is the start of the curve."""
+_SAME_START = 0.1
+"""Relative difference up to which the first losses of two runs agree: both come from untrained weights."""
 _LAST = 10
 """Number of values before a restart that the first values after the restart are compared with."""
 
@@ -157,13 +159,22 @@ def _last_before(bad: pl.Expr) -> Iterator[pl.Expr]:
 
 
 def _first_after(bad: pl.Expr) -> Iterator[pl.Expr]:
-    """Yield position of the first finite value after the last of the bad ones, in the attempt of that one."""
+    """Yield position of the first finite value after the last bad one, in the same attempt and run."""
     last = pl.col("row").filter(bad).last()
     same = pl.col("attempt").fill_null(1) == pl.col("attempt").fill_null(1).filter(bad).last()
-    later = ~bad & (pl.col("row") > last) & same
+    anew = pl.col("row").filter((pl.col("row") > last) & _begins_anew()).first()
+    later = ~bad & (pl.col("row") > last) & same & (pl.col("row") < anew.fill_null(pl.col("row").max() + 1))
     yield later.any().alias("recovered")
     for column in ("epoch", "step"):
         yield pl.col(column).filter(later).first().alias(f"again_{column}")
+
+
+def _begins_anew() -> pl.Expr:
+    """Return True for values near a curve's first one and at its place: those of the next run in a log."""
+    value, start = pl.col("value"), pl.col("value").filter(pl.col("value").is_finite()).first()
+    back = [pl.col(name).fill_null(0) <= pl.col(name).first().fill_null(0) for name in ("epoch", "step")]
+    placed = pl.col("epoch").is_not_null() | pl.col("step").is_not_null()
+    return placed & pl.all_horizontal(back) & ((value - start).abs() <= _SAME_START * start.abs())
 
 
 def _biggest_rise(positive: pl.Expr) -> Iterator[pl.Expr]:

@@ -181,6 +181,15 @@ def test_a_loss_that_is_finite_again(values: Sequence[float], recovered: bool, a
     assert (row["recovered"], row["again_step"]) == (recovered, again)
 
 
+@pytest.mark.parametrize(
+    ("below", "recovered"), [([3.9, 3.7], False), ([3.0, 2.9], True), ([4.2, 4.1], False), ([4.6, 4.5], True)]
+)
+def test_the_next_run_in_a_log_makes_no_loss_finite_again(below: Sequence[float], recovered: bool) -> None:
+    """It begins at the first step, with the loss of untrained weights; steps may count anew in each epoch."""
+    row = found(curve([4.0, 3.5, math.nan]), curve(below))
+    assert row["recovered"] == recovered
+
+
 def test_a_restart_makes_no_loss_finite_again() -> None:
     """It begins from an earlier checkpoint."""
     row = found(curve([0.5, math.nan]), curve([0.4, 0.3], attempt=2))

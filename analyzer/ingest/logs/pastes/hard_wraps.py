@@ -1,4 +1,4 @@
-"""Joins lines that a terminal broke at its width before somebody copied them, or tmux saved its window."""
+"""Joins lines that a terminal broke at its width before somebody copied them, or a mail that quotes them."""
 
 from collections.abc import Sequence
 
@@ -13,6 +13,9 @@ _LEAST_BROKEN = 3
 """Minimum number of different messages that are broken; fewer lines may be of equal length by chance."""
 _SHARE_BROKEN = 0.8
 """Minimum share of the longest lines that go on in the next one; the others just fit."""
+_WIDTHS_OF_MAILS = range(56, 81)
+"""Widths in characters of what mail programs quote; they fill the lines with words."""
+_LEAST_REFILLED = 2
 _DIGITS = lazy_regex(r"\d+")
 _GAP = lazy_regex(r"\S {2,}(?=\S)")
 _BEGINNINGS = ("File ", "```", "Epoch ")
@@ -39,6 +42,32 @@ def joined(lines: Sequence[str]) -> Sequence[str]:
         else:
             first = at
     return found
+
+
+def refilled(lines: Sequence[str], quoted: Sequence[bool]) -> Sequence[str]:
+    """Return the lines, with those of a logger joined that a mail broke between words in order to quote them.
+
+    A line is broken if the first word of the next one would not have fit; the parts behind it become empty.
+    """
+    width = max((len(line) for line, is_quoted in zip(lines, quoted, strict=True) if is_quoted), default=0)
+    if width not in _WIDTHS_OF_MAILS:
+        return lines
+    found, first, count = list(lines), None, 0
+    for at, line in enumerate(lines):
+        starts = quoted[at] and is_of_logger(line.strip())
+        if first is not None and quoted[at] and not starts and _is_full(lines[at - 1], line, width):
+            found[first] += ("" if found[first].endswith("/") else " ") + line.strip()
+            found[at] = ""
+            count += at == first + 1
+        else:
+            first = at if starts else None
+    return found if count >= _LEAST_REFILLED else lines
+
+
+def _is_full(line: str, following: str, width: int) -> bool:
+    """Return True if the first word of the next line did not fit into this one."""
+    word = following.split(maxsplit=1)[:1]
+    return bool(word) and not following[:1].isspace() and len(line) + 1 + len(word[0]) > width
 
 
 def _may_be_broken(line: str) -> bool:

@@ -49,6 +49,7 @@ _OF_POST = lazy_regex(
 )
 """Regex for lines that only a chat, a mail or a page has around what people say."""
 _ITEM = lazy_regex(r"\s{0,3}(?:[-*•+](?: \[[ xX]\])?|\d{1,2}[.)]|#{1,6}) +(?=\S)|\*\*(?=\S)|\[(?=[^\]]*\]\()")
+_EMPHASIZED = lazy_regex(r"(?:[\w.-]+ ){0,5}[\w.-]+: ?(?:\*\*|__)(?P<text>[^*\s][^*]{20,})(?:\*\*|__)?$")
 _LINK = lazy_regex(r"https?://\S+/\S*\d|\]\(https?://|#\d{2,}\b")
 _OF_PROGRAM = lazy_regex(
     r"\[(?!\d{1,2}:\d\d\])[^\]]{1,60}\](?!\()|\((?:\w+ )?pid=|\(\d+\) [A-Z]|[\w.-]+:\d+:\d+ \["
@@ -106,6 +107,8 @@ def form(line: str, least: int) -> Form:
         return Form.OTHER if stream_below(line) else Form.SPOKEN
     if is_of_logger(text) or is_of_logger(said):
         return Form.PRINTED
+    if names_error(_emphasized(said)):
+        return Form.SPOKEN if is_spoken(said) else Form.PRINTED
     if is_spoken(said) or (speaker and has_words(said, FEW_WORDS)):
         return Form.SPOKEN
     if stream_below(line) is not None:
@@ -115,6 +118,12 @@ def form(line: str, least: int) -> Form:
     if is_progress(text) or _is_of_program(text):
         return Form.PRINTED
     return Form.SENTENCE if has_words(said, least) else Form.OTHER
+
+
+def _emphasized(text: str) -> str:
+    """Return what a label of few words announces in bold print to the end of a line; else nothing."""
+    found = _EMPHASIZED.match(text)
+    return found["text"] if found else ""
 
 
 def all_collected(lines: Iterable[str]) -> bool:

@@ -6,10 +6,11 @@ No line is added or left out, so that each keeps its number.
 import re
 from collections.abc import Sequence
 from html import unescape
+from itertools import takewhile
 
 from analyzer.ingest.logs.collectors.line_styles import Style
 from analyzer.ingest.logs.collectors.streams import detect_style
-from analyzer.ingest.logs.pastes.hard_wraps import joined
+from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled
 from analyzer.ingest.logs.pastes.manifests import declared
 from analyzer.ingest.logs.pastes.post import printed
 from analyzer.ingest.logs.prefixes import head
@@ -58,7 +59,8 @@ def begins_output(fence: str) -> bool:
 
 def unmarked(lines: Sequence[str]) -> list[str]:
     """Return the lines as their log had them."""
-    unquoted = joined([_unquoted(line) for line in lines])
+    plain = [_unquoted(line) for line in lines]
+    unquoted = joined(refilled(plain, [line[:1] == ">" for line in lines]))
     bare = [_without_backticks(line) if line[:1] == "`" else line for line in unquoted]
     depth = min((_depth(line) for line in bare if line.strip()), default=0)
     moved = _dedented([line[depth:] for line in bare])
@@ -114,14 +116,14 @@ def _depth(line: str) -> int:
 
 
 def _dedented(lines: Sequence[str]) -> list[str]:
-    """Return the lines, with the indentation removed from blocks that begin like a log."""
+    """Return the lines, with the indentation removed from blocks that hold a log."""
     moved, depth, follows_blank = [], 0, True
-    for line in lines:
+    for at, line in enumerate(lines):
         indented = _depth(line)
         if line.strip():
             if indented < depth:
                 depth = 0
-            if not depth and follows_blank and indented >= _INDENTED and _begins_log(line.strip()):
+            if not depth and follows_blank and indented >= _INDENTED and _holds_log(lines[at:], indented):
                 depth = indented
         moved.append(line[depth:])
         follows_blank = not line.strip()
@@ -146,6 +148,13 @@ def _without_manifests(lines: Sequence[str]) -> Sequence[str]:
         return lines
     emptied = frozenset(declared(lines))
     return ["" if at in emptied else line for at, line in enumerate(lines)]
+
+
+def _holds_log(lines: Sequence[str], depth: int) -> bool:
+    """Return True if the first line, or one of a logger below it with this indentation, begins a log."""
+    block = takewhile(lambda line: line.strip() and _depth(line) >= depth, lines)
+    loggers = (head(line.strip(), _NO_YEAR) for line in block if _depth(line) == depth)
+    return _begins_log(lines[0].strip()) or any(each is not None for each in loggers)
 
 
 def _begins_log(text: str) -> bool:

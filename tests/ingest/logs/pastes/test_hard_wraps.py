@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.ingest.logs.pastes.hard_wraps import joined
+from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled
 from analyzer.ingest.logs.text import ESCAPES
 
 WIDTH = 80
@@ -71,3 +71,38 @@ def test_colours_take_no_columns() -> None:
 def test_lines_that_are_of_equal_length_stay(lines: list[str]) -> None:
     """Nothing goes on below them, or they are all of one form."""
     assert list(joined(lines)) == lines
+
+
+QUOTED = [
+    "2026-11-21 09:11:12.350021: I tensorflow/core/master.cc:209] CreateSession still",
+    "waiting for response from worker: /job:worker/replica:0/task:1",
+    "2026-11-21 09:11:22.350170: I tensorflow/core/master.cc:209] CreateSession still",
+    "waiting for response from worker: /job:worker/replica:0/task:1",
+    "INFO:tensorflow:Graph was finalized.",
+]
+
+
+def test_lines_that_a_mail_filled_with_words_are_joined() -> None:
+    """The first word of the next line did not fit behind them."""
+    found = refilled(QUOTED, [True] * len(QUOTED))
+    assert [line for line in found if line] == [
+        f"{QUOTED[0]} {QUOTED[1]}",
+        f"{QUOTED[2]} {QUOTED[3]}",
+        QUOTED[4],
+    ]
+    assert len(found) == len(QUOTED)
+
+
+@pytest.mark.parametrize(
+    ("lines", "quoted"),
+    [
+        (QUOTED, False),
+        (QUOTED[:2] + QUOTED[4:], True),
+        ([QUOTED[0], "[[node]]", QUOTED[2][:60], "waits", QUOTED[2][:60], "waits"], True),
+        ([line + "!" * 30 for line in QUOTED], True),
+        ([QUOTED[0], "  waiting for response", QUOTED[2], "  waiting for response"], True),
+    ],
+)
+def test_lines_that_had_room_for_the_next_word_are_none_of_them(lines: list[str], quoted: bool) -> None:
+    """Nor a single one, one that is not quoted or too long for a mail, and one above an indented line."""
+    assert refilled(lines, [quoted] * len(lines)) == lines

@@ -22,6 +22,8 @@ from analyzer.ingest.logs.pastes.line_forms import SENTENCE_WORDS, Form, form
         "$ grep -c 'I do not know' worker-0.log and nothing else",
         'Attr "_device" of node "x" is "/job:worker/replica:0/task:0/device:GPU:0"',
         "18/04/03 10:24:43 WARN yarn.YarnAllocator: Container killed by YARN for exceeding memory limits.",
+        "2. Error on worker-0: **NotFoundError (see above for traceback): /train/model.ckpt-0_temp_5f/part-0**",
+        "- worker 1: **ValueError: the shapes of the two inputs do not fit**",
         "Warning  Evicted    109s  kubelet    The node was low on resource: memory.",
     ],
 )
@@ -34,6 +36,7 @@ def test_a_program_printed_it(line: str) -> None:
     "line",
     [
         "I first thought it was the OOM that others report.",
+        "I had it once: **ValueError: the shapes of the two inputs do not fit**",
         "Could it be a killed worker?",
         "Zuerst dachte ich, der Speicher ist voll (CUDA_ERROR_OUT_OF_MEMORY).",
         "Al principio pensé que era la memoria, pero no es eso.",

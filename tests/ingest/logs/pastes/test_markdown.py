@@ -54,10 +54,17 @@ def test_an_indented_block_that_begins_like_a_log_is_moved_to_the_margin() -> No
     assert unmarked(pasted) == ["It says:", "", LOG, "\t [[node]]", "", "step 5", "Why?"]
 
 
+def test_an_indented_block_that_holds_lines_of_a_logger_is_moved_to_the_margin() -> None:
+    """A program prints before TensorFlow logs."""
+    pasted = ["It says:", "", "    shape (12, 3)", f"    {LOG}", "    ValueError: bad", "", "        more"]
+    assert unmarked(pasted) == ["It says:", "", "shape (12, 3)", LOG, "ValueError: bad", "", "    more"]
+
+
 def test_other_indented_blocks_stay() -> None:
     """AutoGraph indents the frames of an error, behind a blank line."""
     error = ["ValueError: in user code:", "", "    train.py:41 step  *", "        f(x)"]
     assert unmarked(error) == error
+    assert unmarked([*error, "    ValueError: bad"]) == [*error, "    ValueError: bad"]
 
 
 def test_only_what_stands_in_blocks_of_code_is_of_the_log() -> None:
