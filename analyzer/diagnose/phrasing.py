@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.diagnose.advice.collected import path_in, without_collected
 from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of, without_repeats
 from analyzer.diagnose.advice.listed_as_running import listed_as_running
 from analyzer.diagnose.decide import Decision, beyond_budget, overtaken, stated_failure
@@ -215,12 +216,14 @@ def next_steps(decision: Decision, tables: Tables, deciding: str | None = None) 
     chosen = decision.chosen
     if chosen is None and decision.verdict is Verdict.HEALTHY:
         return []
-    job = job_of(tables, [*chosen.culprits, *chosen.suspects] if chosen else ())
+    blamed = [*chosen.culprits, *chosen.suspects] if chosen else []
+    job = job_of(tables, blamed, path_in(chosen.evidence) if chosen else {})
     if chosen is None:
         unexplained = (*_while_it_hangs(tables), *_to_collect(tables, deciding))
         return [for_job(Step(**step), job) for step in unexplained]
     later = [f"{text[:1].lower()}{text[1:]}" for text in chosen.collect]
     steps = without_repeats([for_job(step, job) for step in chosen.next if concerns(step, job)])
+    steps = without_collected(steps, tables, blamed)
     return [*steps, *(Step(f"Next time, collect {text}") for text in later)]
 
 

@@ -180,6 +180,11 @@ def exports(diagnosis: Mapping[str, Any]) -> list[str]:
 def _clock(clock: Mapping[str, Any]) -> str:
     files = "logs" if clock["kind"] == "log" else "event files"
     amount, side = duration(abs(clock["offset"])), "ahead of" if clock["offset"] > 0 else "behind"
+    if clock["basis"] == "zone":
+        return (
+            f"In the {files} of {clock['worker']}, times are {amount} {side} those of its peers, as in "
+            "another time zone: all milestones of its start are; the order of events allows for that."
+        )
     return (
         f"In the {files} of {clock['worker']}, times are {amount} {side} those of its peers, as "
         f"{clock['steps']} steps show that all finished together; the order of events allows for that."
