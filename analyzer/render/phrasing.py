@@ -196,8 +196,8 @@ def _clocks(clocks: Sequence[Mapping[str, Any]]) -> str:
     whose = names([each["worker"] for each in clocks])
     most = duration(max(abs(each["offset"]) for each in clocks))
     return (
-        f"The clocks of {whose} differ from those of their peers by up to {most}, as steps show that all "
-        "finished together; the order of events allows for that."
+        f"The clocks of {whose} differ from those of their peers by up to {most}, as steps or the "
+        "milestones of the start show, which all reached together; the order of events allows for that."
     )
 
 

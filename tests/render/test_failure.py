@@ -245,3 +245,18 @@ def test_a_hang_has_no_end() -> None:
     assert row.answer == "after 01-01 00:01:40.000 UTC on gpu-1"
     nan = step | {"kind": "nonfinite"}
     assert decision.failure(failed("numeric.nan_loss", nan))[0].answer.startswith("between 01-01 00:01:40")
+
+
+def test_a_clock_of_another_time_zone_is_told_without_steps() -> None:
+    """No step was compared."""
+    clock = {
+        "worker": "worker:1",
+        "kind": "log",
+        "basis": "zone",
+        "steps": 0,
+        "offset": 3600.0,
+        "shift": 3600.0,
+    }
+    (note,) = phrasing.notes(load("r101") | {"findings": [], "clocks": [clock]})
+    assert "1 h 0 min ahead of those of its peers, as in another time zone" in note
+    assert "steps" not in note
