@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.diagnose.advice.collected import path_in, without_collected
 from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of, without_repeats
 from analyzer.diagnose.advice.listed_as_running import listed_as_running
 from analyzer.diagnose.decide import Decision, beyond_budget, overtaken, stated_failure
@@ -27,6 +28,9 @@ _MAX_ENDINGS = 8
 _WENT_ON_SECONDS = 5.0
 """Seconds of a job after which a lost worker did not just end with it."""
 
+_OF_ANY_TEXT = ("attributed", "ends_within_line")
+"""Keys of facts that any text leads to."""
+
 _ONLY_EVALUATION = "The training itself reached its planned end; only the evaluation by {} is incomplete."
 
 
@@ -43,8 +47,21 @@ def summary(decision: Decision, tables: Tables) -> str:
         return _in_progress(tables)
     if listed_so := listed_as_running(tables):
         return f"No end is recorded: {listed_so}."
+    if _shows_no_job(tables):
+        return "Nothing in the files shows a training job: they may be no logs of one."
     or_not = "; it may still be running" if _may_still_run(tables) else ""
     return f"The collected files do not show how the job ended{or_not}."
+
+
+def _shows_no_job(tables: Tables) -> bool:
+    """Return True if all that was read are plain lines without a time, of which nothing is known."""
+    told = (pl.col("kind") != "plain") | pl.col("time").is_not_null() | pl.col("level").is_not_null()
+    known = tables["facts"].filter(~pl.col("key").is_in(_OF_ANY_TEXT))
+    if tables["records"].is_empty() or any(
+        tables[name].height for name in ("scalars", "matches", "exceptions")
+    ):
+        return False
+    return known.is_empty() and tables["records"].filter(told).is_empty()
 
 
 def _in_progress(tables: Tables) -> str:
@@ -215,12 +232,14 @@ def next_steps(decision: Decision, tables: Tables, deciding: str | None = None) 
     chosen = decision.chosen
     if chosen is None and decision.verdict is Verdict.HEALTHY:
         return []
-    job = job_of(tables, [*chosen.culprits, *chosen.suspects] if chosen else ())
+    blamed = [*chosen.culprits, *chosen.suspects] if chosen else []
+    job = job_of(tables, blamed, path_in(chosen.evidence) if chosen else {})
     if chosen is None:
         unexplained = (*_while_it_hangs(tables), *_to_collect(tables, deciding))
         return [for_job(Step(**step), job) for step in unexplained]
     later = [f"{text[:1].lower()}{text[1:]}" for text in chosen.collect]
     steps = without_repeats([for_job(step, job) for step in chosen.next if concerns(step, job)])
+    steps = without_collected(steps, tables, blamed)
     return [*steps, *(Step(f"Next time, collect {text}") for text in later)]
 
 

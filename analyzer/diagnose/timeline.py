@@ -159,13 +159,14 @@ class _SortKey:
         """Return the earliest and latest possible time of an undated event; empty for a dated one.
 
         `after` is when the last dated line before it was printed, `before` when a peer first reported a loss,
-        or when a recording says that the process had ended.
+        when a recording says that the process had ended, or when the next dated line was printed.
         """
         after = event.get("after", self._last_dated(event))
         if after is None:
             return {}
         reported = self._reported.get(event["worker"]) if event["kind"] in _FAILURES else None
-        return {"after": after} | ({"before": reported} if reported and reported > after else {})
+        known = [time for time in (reported, self._below(event, after)) if time and time > after]
+        return {"after": after} | ({"before": min(known)} if known else {})
 
     def _last_dated(self, event: Event) -> float | None:
         """Return the time of the last dated line before an event; None if its own line has one."""
@@ -180,6 +181,12 @@ class _SortKey:
         lines, times = self._dated.get(event["source"], ([], []))
         above = bisect_right(lines, event["line"] or 0)
         return times[above - 1] if above else None
+
+    def _below(self, event: Event, after: float) -> float | None:
+        """Return the time of the next dated record below the line of an undated event."""
+        lines, times = self._dated.get(event["source"], ([], []))
+        below = times[bisect_right(lines, event["line"] or 0) :] if event["kind"] in _MAY_BE_UNDATED else []
+        return next((time for time in below if time > after), None)
 
     def _time(self, event: Event) -> float:
         if event["time"] is not None:

@@ -1,6 +1,8 @@
-"""Recognizes binary files that are named like logs."""
+"""Recognizes files that are no logs: binary files that are named like some, and documents."""
 
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from analyzer.storage.decompress import is_compressed
@@ -11,6 +13,11 @@ _MIN_BYTES = 200
 _CONTROLS = re.compile(rb"[\1-\x08\x0e-\x1a\x1c-\x1f]")
 """Matches bytes that no terminal prints, except NUL, with which a crash of a host fills logs."""
 _MIN_CONTROLS, _MIN_UNDECODED = 0.03, 0.2
+_DOCUMENTS = (b"%PDF-", b"%!PS-", b"{\\rtf")
+"""First bytes of documents that begin like a text: PDF, PostScript, RTF."""
+_MAX_JSON_BYTES = 1 << 20
+_SENTENCE = re.compile(r"\S\s+\S|\S{80}")
+"""Regex for what a value of JSON holds that may be a line of a log, but no value of a setting."""
 
 
 def is_binary(path: Path) -> bool:
@@ -38,3 +45,26 @@ def _is_noise(sample: bytes) -> bool:
     undecoded = written.decode("utf-8", "replace").count("\ufffd")
     controls = len(_CONTROLS.findall(written))
     return controls > _MIN_CONTROLS * len(written) and undecoded > _MIN_UNDECODED * len(written)
+
+
+def is_document(path: Path, opening: bytes) -> bool:
+    """Return True for a document of another program, and for JSON whose values hold no sentence."""
+    if opening.startswith(_DOCUMENTS):
+        return True
+    if opening.lstrip()[:1] not in {b"{", b"["} or path.stat().st_size > _MAX_JSON_BYTES:
+        return False
+    try:
+        return not any(_SENTENCE.search(text) for text in _strings(json.loads(path.read_bytes())))
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Yield the texts among the values of a JSON document."""
+    waiting: list[object] = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict | list):
+            waiting += each.values() if isinstance(each, dict) else each

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from analyzer.discover.actions_logs import as_jobs
-from analyzer.discover.binary_files import is_binary
+from analyzer.discover.binary_files import is_binary, is_document
 from analyzer.discover.own_reports import is_own_report, reporting_tool
 from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
@@ -268,14 +268,15 @@ def is_report(path: Path) -> bool:
 
 
 def _as_log(source: Source) -> Source:
-    """Return the only file of a run as a log if nothing shows its kind and it is text.
+    """Return the only file of a run as a log if nothing shows its kind and it is text, but no document.
 
     Raises:
         NothingReadable: it is a report of this tool.
     """
-    if not source.skip and (tool := reporting_tool(source.name, _opening_of(source.path))):
+    opening = b"" if source.skip else _opening_of(source.path)
+    if tool := reporting_tool(source.name, opening):
         raise NothingReadable(f"{source.path}: a report of {tool}; give the run that it is about")
-    if source.kind is not Kind.OTHER or source.skip or b"\0" in _opening_of(source.path):
+    if source.kind is not Kind.OTHER or source.skip or b"\0" in opening or is_document(source.path, opening):
         return source
     return source._replace(kind=Kind.LOG, worker=worker_of(source.name))
 

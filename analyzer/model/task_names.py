@@ -278,7 +278,9 @@ DEVICE = r"/job:(?P<role>[a-z_]+)(?:/replica:\d+)?/task:(?P<index>\d{1,9})(?!\d)
 
 
 def position(epoch: int | None, step: int | None) -> str:
-    """Format a training position: `epoch 2, step 14`."""
+    """Format a training position: `epoch 2, step 14`, or `the start of epoch 2` at its step 0."""
+    if epoch and step == 0:
+        return f"the start of epoch {epoch}"
     parts = [f"{name} {number}" for name, number in (("epoch", epoch), ("step", step)) if number is not None]
     return ", ".join(parts) or "a point before its first step"
 

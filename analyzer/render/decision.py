@@ -1,19 +1,17 @@
 """Derives the decision from a diagnosis: restart, excluded machine, checkpoint, owner."""
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from analyzer.model.placeholders import short_ids
+from analyzer.render.failure_time import failing_event, moment_of
 from analyzer.render.formatting import confidence, duration, instant, names, percent, plural, worker_key
 from analyzer.render.sanitize import one_line
 from analyzer.storage.disk_cache import cached_yaml
 
 _EXCLUDE, _RESUME, _SEEN = "Exclude a machine?", "From which checkpoint?", "Seen before?"
-_FAILS_AT = {"hang": ("last_step", "joined", "server_up"), "numeric": ("nonfinite",)}
-"""Cause family → kinds of events that date the failure; the first kind that occurs counts."""
 _NOT_NEEDED = ("Not needed", "the job reached its end")
 _NOT_RESTORED = ("checkpoint.corrupt", "checkpoint.incompatible", "checkpoint.missing")
 _MAX_HOSTS = 3
@@ -156,9 +154,10 @@ def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
     """
     if diagnosis["verdict"] != "failed":
         return []
-    event, hosts, reached = _failing_event(diagnosis), _hosts(diagnosis), _last_common_step(diagnosis)
+    blamed, hosts, reached = blamed_workers(diagnosis), _hosts(diagnosis), _last_common_step(diagnosis)
+    event = failing_event(diagnosis, blamed, first_attempts=not attempts(diagnosis))
     nonfinite = event is not None and event["kind"] == "nonfinite"
-    moment = _moment(event) if event else "Unknown time" if hosts else ""
+    moment = moment_of(event) if event else "Unknown time" if hosts else ""
     where = " on ".join(text for text in (moment, hosts) if text)
     trainers = _trainers(diagnosis)
     who = "all workers" if len(trainers) > 1 else names([w["id"] for w in trainers])
@@ -177,48 +176,6 @@ def attempts(diagnosis: Mapping[str, Any], event: Mapping[str, Any] | None = Non
     number = (event or {}).get("attempt") or most
     this = f", this is {'the last' if number == most else f'attempt {number}'}" if event else ""
     return f"{who} made {'up to ' if min(made.values()) < most else ''}{most} attempts{this}"
-
-
-def _failing_event(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the event that dates the failure: the blamed workers' first non-finite value, last error or end.
-
-    Without blamed workers, it is the first error of any worker, else the end of the job or of its only
-    worker; with several suspects, it is their first event. A hang is dated after the last step of the blamed
-    workers or, if there was no step, after they last joined or started a server.
-    """
-    blamed = blamed_workers(diagnosis)
-    family = str(diagnosis["cause"]).partition(".")[0]
-    kinds = _FAILS_AT.get(family, ("error", "end", "silence", "last_seen"))
-    for kind in kinds if blamed else kinds[:1]:
-        dated = [e for e in diagnosis["timeline"] if e["kind"] == kind and _not_before(e) > -math.inf]
-        events = [e for e in dated if not blamed or e["worker"] in blamed]
-        if events:
-            first_of_several = kind == "error" and not diagnosis["culprits"] and not attempts(diagnosis)
-            first = not blamed or kind == "nonfinite" or first_of_several
-            found: Mapping[str, Any] = (min if first else max)(events, key=_not_before)
-            return {"after": found["time"], **found} if family == "hang" else found
-    return None if blamed or family in _FAILS_AT else _end_of_job(diagnosis)
-
-
-def _end_of_job(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the event that ended the whole job or its only worker; None if nothing dates it."""
-    ends = [e for e in diagnosis["timeline"] if e["kind"] == "end" and _not_before(e) > -math.inf]
-    of_job = [e for e in ends if e["worker"] is None or len(diagnosis["workers"]) == 1]
-    return max(of_job, key=_not_before, default=None)
-
-
-def _not_before(event: Mapping[str, Any]) -> float:
-    """Return the earliest time of an event; minus infinity if nothing dates it."""
-    earliest = event.get("after", event["time"])
-    return -math.inf if earliest is None else float(earliest)
-
-
-def _moment(event: Mapping[str, Any]) -> str:
-    """Return when an event happened: at a time, after one, or between two."""
-    if "after" not in event:
-        return instant(event["time"])
-    after = instant(event["after"])
-    return f"between {after} and {instant(event['before'])}" if "before" in event else f"after {after}"
 
 
 def _hosts(diagnosis: Mapping[str, Any]) -> str:

@@ -180,6 +180,11 @@ def exports(diagnosis: Mapping[str, Any]) -> list[str]:
 def _clock(clock: Mapping[str, Any]) -> str:
     files = "logs" if clock["kind"] == "log" else "event files"
     amount, side = duration(abs(clock["offset"])), "ahead of" if clock["offset"] > 0 else "behind"
+    if clock["basis"] == "zone":
+        return (
+            f"In the {files} of {clock['worker']}, times are {amount} {side} those of its peers, as in "
+            "another time zone: all milestones of its start are; the order of events allows for that."
+        )
     return (
         f"In the {files} of {clock['worker']}, times are {amount} {side} those of its peers, as "
         f"{clock['steps']} steps show that all finished together; the order of events allows for that."
@@ -191,8 +196,8 @@ def _clocks(clocks: Sequence[Mapping[str, Any]]) -> str:
     whose = names([each["worker"] for each in clocks])
     most = duration(max(abs(each["offset"]) for each in clocks))
     return (
-        f"The clocks of {whose} differ from those of their peers by up to {most}, as steps show that all "
-        "finished together; the order of events allows for that."
+        f"The clocks of {whose} differ from those of their peers by up to {most}, as steps or the "
+        "milestones of the start show, which all reached together; the order of events allows for that."
     )
 
 

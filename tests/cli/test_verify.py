@@ -6,6 +6,7 @@ import gzip
 import json
 import shutil
 from collections.abc import Callable, Mapping
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,23 @@ def test_streams_and_packed_files_are_looked_into(tmp_path: Path) -> None:
     made = report(run, tmp_path)
     sources = {e["source"] for f in json.loads(made.read_text())["findings"] for e in f["evidence"]}
     assert any("#" in (source or "") for source in sources)
+    assert main([str(run), "--verify", str(made)]) == 0
+
+
+def test_lines_of_several_workers_are_told_apart(make_run: MakeRun, tmp_path: Path) -> None:
+    """A collector mixes them, so that a traceback's lines are not one below the other."""
+    step = "2026-11-21 01:40:3{at}.000000: I tensorflow/core/a.cc:1] step\nstep {at} loss 0.5\n"
+    steps = [step.format(at=at) for at in range(9)]
+    logs = ["".join(steps) * 2, "".join(steps) + ERROR.format("'label'")]
+    rows = zip_longest(*(log.splitlines() for log in logs))
+    job = "".join(
+        f"[1,{rank}]<stderr>:{line}\n" for row in rows for rank, line in enumerate(row) if line is not None
+    )
+    run = make_run({"job.log": job})
+    made = report(run, tmp_path)
+    cited = [e for f in json.loads(made.read_text())["findings"] for e in f["evidence"]]
+    physical = job.splitlines()
+    assert "KeyError: 'label'" in [physical[e["line"] - 1].partition(":")[2] for e in cited if e["line"]]
     assert main([str(run), "--verify", str(made)]) == 0
 
 

@@ -66,3 +66,21 @@ def test_a_headline_ends_with_words(make_run: MakeRun) -> None:
     said = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-25T23:10:00 DUE TO PREEMPTION ***\n"
     found = analyze(make_run({"slurm-7.out": f"step 1 loss 0.5\n{said}"})).diagnosis.document
     assert found["summary"].endswith("CANCELLED AT 2026-11-25T23:10:00 DUE TO PREEMPTION")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("hello\n", False),
+        ("loading\ndone with the data\n", False),
+        ("step 1 loss 0.5\n", True),
+        ("2026-11-21 01:40:31 hello\n", True),
+        ("Segmentation fault (core dumped)\n", True),
+        ("Traceback (most recent call last):\n  File 'x'\nKeyError: 1\n", True),
+    ],
+)
+def test_a_text_that_shows_no_job_is_said_to_show_none(make_run: MakeRun, text: str, is_one: bool) -> None:
+    """It is read all the same: a program may print little, and its last lines are shown."""
+    found = analyze(make_run({"hello.txt": text})).diagnosis.document
+    assert found["summary"].startswith("Nothing in the files shows a training job") is not is_one
+    assert is_one or found["verdict"] == "inconclusive"

@@ -155,3 +155,15 @@ def test_the_recorded_end_of_an_earlier_attempt_dates_no_later_one(tables_of: Ta
     first = {"worker-0/recording.jsonl": RECORDED["worker-0/recording.jsonl"] + END}
     events, _ = timeline(tables_of(RECORDED | first | second), {"worker:0": "culprit"})
     assert KILLED_AT not in [event["time"] for event in events if event["kind"] in {"end", "silence"}]
+
+
+def test_the_next_dated_line_bounds_what_is_above_it(tables_of: TablesOf) -> None:
+    """A loss whose line has no time stands between two that have one."""
+    warned = (
+        "2026-11-21 01:00:30.5: W tensorflow/core/framework/dataset.cc:768] Input will not be optimized\n"
+    )
+    tables = tables_of({"worker-0.log": UP.format(0, 1) + "step 1 loss 0.5\nstep 2 loss nan\n" + warned})
+    events, _ = timeline(tables, {"worker:0": "culprit"})
+    (bad,) = [event for event in events if event["kind"] == "nonfinite"]
+    assert bad["time"] is None
+    assert bad["before"] - bad["after"] == 30

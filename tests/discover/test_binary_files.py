@@ -6,7 +6,10 @@ import gzip
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from analyzer.discover import discover
+from analyzer.model.source_kinds import Kind
 
 
 def test_a_file_that_is_no_text_is_no_log(tmp_path: Path) -> None:
@@ -29,3 +32,22 @@ def test_a_file_that_is_no_text_is_no_log(tmp_path: Path) -> None:
     assert skipped == {"worker-0.log": "is no text"}
     (alone,) = discover([tmp_path / "worker-0.log"]).sources
     assert alone.skip == "is no text"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("a.pdf", b"%PDF-1.4 notes", Kind.OTHER),
+        ("x.json", b'{"a": 1, "b": ["c", {"d": "a/path"}]}', Kind.OTHER),
+        ("notes.rtf", b"{\\rtf1 notes}", Kind.OTHER),
+        ("x.json", b'{"result": {"text": "step 1 loss 0.5"}}', Kind.LOG),
+        ("x.json", b'{"a": 1,', Kind.LOG),
+        ("x", b"[epoch 1] loss 0.5", Kind.LOG),
+        ("hello.txt", b"hello", Kind.LOG),
+    ],
+)
+def test_a_document_that_is_given_alone_is_no_log(tmp_path: Path, name: str, data: bytes, kind: Kind) -> None:
+    """Whatever else is text may be the log of a program that prints little."""
+    (tmp_path / name).write_bytes(data)
+    (alone,) = discover([tmp_path / name]).sources
+    assert alone.kind is kind

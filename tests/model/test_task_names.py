@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.model.task_names import attempt_of, attempts_in, listed_workers
+from analyzer.model.task_names import attempt_of, attempts_in, listed_workers, position
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,10 @@ def test_attempts_may_be_nested() -> None:
     one, other = (attempts_in(f"{outer}/restart-1/worker-0.log") for outer in ("attempt-1", "attempt-2"))
     assert one != other
     assert attempts_in("worker-0.log") == []
+
+
+def test_step_0_is_the_start_of_its_epoch() -> None:
+    """No step was printed yet."""
+    assert position(2, 0) == "the start of epoch 2"
+    assert position(2, 14) == "epoch 2, step 14"
+    assert position(None, 0) == "step 0"

@@ -218,3 +218,45 @@ def test_the_exit_codes_that_are_missing_are_named(ends: Json, kind: str, said: 
     made |= {"collect": [recipe], "findings": [finding], "workers": workers, "sources": sources, "next": []}
     (sentence,) = phrasing.uncollected(made | {"cause": "unknown"})
     assert f"1 rule could not be evaluated {said} Next time, keep them" in sentence
+
+
+def evidence(worker: str, time: float | None) -> Json:
+    """Make a place of evidence."""
+    return {"worker": worker, "time": time}
+
+
+def test_the_kernel_dates_a_fault_of_a_machine() -> None:
+    """The program ends some time after that."""
+    end = event("worker:1", "end", 100.0) | {"after": 100.0}
+    places = [evidence("worker:0", 80.0), evidence("worker:1", 98.0), evidence("worker:1", None)]
+    more = {"findings": [{"evidence": places}], "run": {"started": 90.0}}
+    assert decision.failure(failed("hardware.gpu_fault", end, **more))[0].answer.startswith("01-01 00:01:38")
+    assert decision.failure(failed("peer.killed", end, **more))[0].answer.startswith("after 01-01 00:01:40")
+    before = more | {"run": {"started": 99.0}}
+    assert decision.failure(failed("hardware.gpu_fault", end, **before))[0].answer.startswith(
+        "after 01-01 00:01:40"
+    )
+
+
+def test_a_hang_has_no_end() -> None:
+    """A dated line below the last step does not say that the job went on until then."""
+    step = event("worker:1", "last_step", None) | {"after": 100.0, "before": 130.0}
+    (row,) = decision.failure(failed("hang.collective_stalled", step))
+    assert row.answer == "after 01-01 00:01:40.000 UTC on gpu-1"
+    nan = step | {"kind": "nonfinite"}
+    assert decision.failure(failed("numeric.nan_loss", nan))[0].answer.startswith("between 01-01 00:01:40")
+
+
+def test_a_clock_of_another_time_zone_is_told_without_steps() -> None:
+    """No step was compared."""
+    clock = {
+        "worker": "worker:1",
+        "kind": "log",
+        "basis": "zone",
+        "steps": 0,
+        "offset": 3600.0,
+        "shift": 3600.0,
+    }
+    (note,) = phrasing.notes(load("r101") | {"findings": [], "clocks": [clock]})
+    assert "1 h 0 min ahead of those of its peers, as in another time zone" in note
+    assert "steps" not in note

@@ -1,10 +1,11 @@
 """Estimates clock offsets between workers from the synchronous steps that they share.
 
 Every synchronous step is a barrier: all workers log the same step at the same moment. Logs and event
-files are compared separately because a log may use local time.
+files are compared separately because a log may use local time. Logs without such steps, which show the same
+milestones of one start at a distance of whole quarters of an hour, are of two time zones.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from statistics import median_low
 from typing import Any, NamedTuple
@@ -13,12 +14,17 @@ import polars as pl
 
 from analyzer.model.task_names import order
 from analyzer.tables.builders import frame
+from analyzer.tables.clock_alignment import ZONE_STEP_SECONDS
 
 MIN_STEPS = 3
 """Minimum number of shared steps for estimating an offset."""
 
 SAME = 5.0
 """Largest difference in seconds between two clocks that count as equal."""
+
+MIN_MILESTONES = 2
+"""Minimum number of shared milestones of the start for telling a time zone."""
+_LONGEST_ZONE_SECONDS = 86_400
 
 _EVENT_FILE = "event_file"
 _KINDS = ("log", _EVENT_FILE)
@@ -30,6 +36,7 @@ class _Offset(NamedTuple):
     seconds: float
     residual: float
     steps: int
+    basis: str = "steps"
 
 
 def clocks(
@@ -39,9 +46,49 @@ def clocks(
     together = _synchronous_workers(workers, facts)
     kinds = () if scalars.is_empty() else _KINDS
     found = {kind: _offsets(_marks(scalars, kind, together), workers) for kind in kinds}
+    if not found.get("log"):
+        found["log"] = _zones(sources, facts, workers.filter("trains"))
     left = set(sources.filter(pl.col("read") != "skipped").select("worker", "kind").iter_rows())
     kept = [each for each in product(workers.filter("trains")["worker"], _KINDS) if each in left]
     return frame("clocks", (_row(worker, kind, found.get(kind, {}).get(worker)) for worker, kind in kept))
+
+
+def _zones(sources: pl.DataFrame, facts: pl.DataFrame, trainers: pl.DataFrame) -> dict[str, _Offset]:
+    """Return worker → offset of its time zone; empty if all logs may be of one, or their times overlap."""
+    logs = sources.filter((pl.col("kind") == "log") & pl.col("worker").is_in(trainers["worker"].to_list()))
+    edges = (
+        logs.drop_nulls("first_time")
+        .group_by("worker")
+        .agg(first=pl.min("first_time"), last=pl.max("last_time"))
+    )
+    spans = {worker: (first, last) for worker, first, last in edges.iter_rows()}
+    if len(spans) < 2:
+        return {}
+    timed = facts.filter(pl.col("source").is_in(logs["source"].to_list())).drop_nulls(["worker", "time"])
+    marks: dict[str, dict[str, float]] = {worker: {} for worker in spans}
+    for worker, key, time in timed.group_by("worker", "key").agg(pl.min("time")).iter_rows():
+        marks.get(worker, {})[key] = time
+    leaders = [each for each in trainers.filter("leader")["worker"] if each in spans]
+    first = (leaders or sorted(spans, key=order))[0]
+    zones = {each: zone for each in spans if (zone := _zone(marks[each], marks[first])) is not None}
+    apart = (
+        zone == 0 or spans[each][0] > spans[first][1] or spans[first][0] > spans[each][1]
+        for each, zone in zones.items()
+    )  # fmt: skip
+    if not any(zones.values()) or not all(apart):
+        return {}
+    middle = median_low(zones.values()) if len(zones) > 2 else 0.0
+    return {each: _Offset(zone - middle, SAME, 0, "zone") for each, zone in zones.items()}
+
+
+def _zone(own: Mapping[str, float], theirs: Mapping[str, float]) -> float | None:
+    """Return by how many seconds one time zone is ahead of another; None if the milestones do not tell."""
+    ahead = [own[key] - theirs[key] for key in own.keys() & theirs.keys()]
+    if len(ahead) < MIN_MILESTONES:
+        return None
+    zone = round(median_low(ahead) / ZONE_STEP_SECONDS) * float(ZONE_STEP_SECONDS)
+    fits = abs(zone) < _LONGEST_ZONE_SECONDS and all(abs(each - zone) <= SAME for each in ahead)
+    return zone if fits else None
 
 
 def _synchronous_workers(workers: pl.DataFrame, facts: pl.DataFrame) -> list[str]:
@@ -102,7 +149,7 @@ def _row(worker: str, kind: str, found: _Offset | None) -> dict[str, Any]:
     return {
         "worker": worker,
         "kind": kind,
-        "basis": "steps",
+        "basis": found.basis,
         "steps": found.steps,
         "offset": round(found.seconds, 3),
         "residual": round(found.residual, 3),

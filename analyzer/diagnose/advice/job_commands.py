@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -59,7 +60,7 @@ _JOB_IDS: Sequence[tuple[str, Sequence[str]]] = (
 """Placeholder of a job's ID → keys of the facts that state it."""
 _JOB_ID = re.compile(r"[\w.\[\]-]{1,80}")
 _PLACEHOLDER = re.compile(
-    r'("\$(?:SLURM_JOB_ID|PBS_JOBID|LSB_JOBID)"|\b(?:POD|CONTAINER|NODE|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)'
+    r'("\$(?:SLURM_JOB_ID|PBS_JOBID|LSB_JOBID)"|\b(?:POD|CONTAINER|NODE|PATH|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)'
 )
 _NAMED = re.compile(r"(?:On|In) (?:Kubernetes|Slurm|Docker|(?P<cloud>Google Cloud))\b")
 _ON_A_CLOUD: Sequence[Platform] = ("kubernetes", "vertex")
@@ -81,10 +82,18 @@ class Job(NamedTuple):
     """The only namespace that the files of its pods state, if it is not the default one."""
 
 
-def job_of(tables: Tables, blamed: Sequence[str]) -> Job:
-    """Return the platform of the job and the names of the blamed workers, as far as the files state them."""
+def job_of(tables: Tables, blamed: Sequence[str], named: Mapping[str, str] = MappingProxyType({})) -> Job:
+    """Return the platform of the job and the names of the blamed workers, as far as the files state them.
+
+    `named` are further values by placeholder, which the evidence states.
+    """
     platform = platform_of(tables)
-    shared = {**_slurm_job(tables), **_other_jobs(tables), **_address(tables, pl.col("leader"), "LEADER_")}
+    shared = {
+        **named,
+        **_slurm_job(tables),
+        **_other_jobs(tables),
+        **_address(tables, pl.col("leader"), "LEADER_"),
+    }
     node = _failed_node(tables) if len(blamed) <= 1 else {}
     names = [{**shared, **node, **_names(worker, platform, tables)} for worker in blamed[:_MAX_BLAMED]]
     return Job(platform, names or [{**shared, **node}], _namespace(tables))
@@ -169,7 +178,7 @@ def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[st
     stated = dict(tables["facts"].filter(own).select("key", "value").reverse().iter_rows())
     known = {**_address_in_cluster(tables, worker), **_address(tables, own)}
     hosts = tables["workers"].filter(own)["host"].drop_nulls().to_list()
-    nodes = _slurm_nodes(hosts) if platform == "slurm" else _nodes_of_pods([worker], tables)
+    nodes = _nodes_of_pods([worker], tables) or (_slurm_nodes(hosts) if platform in {"slurm", None} else [])
     known |= {"NODE": nodes[0]} if nodes else {}
     if platform == "kubernetes" and "pod" in stated:
         namespace = f" -n {stated['namespace']}" if "namespace" in stated else ""

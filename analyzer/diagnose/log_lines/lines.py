@@ -30,7 +30,9 @@ class LineTexts:
         own = pl.col("source").is_in(list(sources))
         facts = tables["facts"].filter(own & pl.col("line").is_not_null() & pl.col("excerpt").is_not_null())
         self._facts = {(row["source"], row["line"]): row["excerpt"] for row in facts.iter_rows(named=True)}
-        wanted = tables["records"].filter(own).select("source", "line", "last_line", "text").sort("line")
+        wanted = (
+            tables["records"].filter(own).select("source", "line", "last_line", "lines", "text").sort("line")
+        )
         parts = wanted.partition_by("source", as_dict=True)
         self._records = {str(source): part for (source,), part in parts.items()}
         self._starts = {source: part["line"].to_list() for source, part in self._records.items()}

@@ -4,7 +4,7 @@ A traceback is one record, from its first line to the last line of its message, 
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from analyzer.ingest.logs.pastes.markdown import is_fence
@@ -26,6 +26,9 @@ LONGEST_RECORD = 16_384
 
 LONGEST_HEAD, LONGEST_TAIL = 64 * LONGEST_RECORD, 4 * LONGEST_RECORD
 """Characters kept in memory from the start and the end of a huge record; the end has the exception."""
+
+MOST_LISTED = 1_000
+"""Maximum number of lines of a record whose numbers are listed."""
 
 LONGEST_QUOTE = 40
 """Maximum lines of an error status that TensorFlow's Python logger quotes."""
@@ -95,6 +98,20 @@ class Record:
         """Return the whole text; a huge one without its middle."""
         return shorten("\n".join(piece.text for piece in self.pieces), LONGEST_RECORD)
 
+    def listed_lines(self, text: str) -> str | None:
+        """Return the numbers of the lines of `text`, the record's own, as 96,100,104-106.
+
+        None if they follow one another, but for what was cut out of the middle, or are too many to list.
+        """
+        shown = text.count("\n") + 1
+        if shown == 1 or shown > MOST_LISTED:
+            return None
+        above = text.count("\n", 0, LONGEST_RECORD // 2) + 1
+        pieces = [*self.pieces[:above], *self.pieces[len(self.pieces) - shown + above :]]
+        spans = _spans([piece.number for piece in pieces])
+        is_cut = shown < len(self.pieces) and len(spans) == 2 and len(spans[0]) == above
+        return None if len(spans) == 1 or is_cut else ",".join(map(_named, spans))
+
     def place(self, at: int) -> tuple[Line, int]:
         """Return the line that contains a character of `text`, and the position in it."""
         whole, half = sum(len(piece.text) + 1 for piece in self.pieces) - 1, LONGEST_RECORD // 2
@@ -105,6 +122,21 @@ class Record:
                 return piece, at
             at -= len(piece.text) + 1
         return self.pieces[-1], len(self.pieces[-1].text)
+
+
+def _spans(numbers: Sequence[int]) -> list[range]:
+    """Return the numbers as ranges of those that follow one another."""
+    spans: list[range] = []
+    for number in numbers:
+        if spans and number == spans[-1].stop:
+            spans[-1] = range(spans[-1].start, number + 1)
+        else:
+            spans.append(range(number, number + 1))
+    return spans
+
+
+def _named(span: range) -> str:
+    return str(span.start) if len(span) == 1 else f"{span.start}-{span.stop - 1}"
 
 
 def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:

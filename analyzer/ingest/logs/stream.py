@@ -174,6 +174,7 @@ def _add_record(output: SourceRows, record: Record) -> None:
     if not (text := record.text).strip():
         return
     output.add(
-        "records", line=record.line, last_line=record.last_line, time=record.time, near=record.near,
-        level=record.level, kind=record.kind, origin=record.origin, text=text,
+        "records", line=record.line, last_line=record.last_line, lines=record.listed_lines(text),
+        time=record.time, near=record.near, level=record.level, kind=record.kind, origin=record.origin,
+        text=text,
     )  # fmt: skip

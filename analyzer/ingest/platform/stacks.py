@@ -78,13 +78,14 @@ def _add_facts(output: SourceRows, threads: Iterable[_Thread]) -> None:
     for thread in threads:
         if not thread.frames:
             continue
-        line, frame, file = thread.frames[0]
+        line, innermost, file = thread.frames[0]
+        frame = innermost
         if not _RUNTIME.search(file) and (caller := _own_caller(thread.frames)):
             frame = f"{frame}, called from {caller}"
         if thread.is_main:
-            output.add("facts", line=line, key=main_thread_key(file), value=frame)
+            output.add("facts", line=line, key=main_thread_key(file), value=frame, excerpt=innermost)
         elif any(is_called_by_tf_data(file) for _, _, file in thread.frames):
-            output.add("facts", line=line, key=INPUT_FRAME, value=frame)
+            output.add("facts", line=line, key=INPUT_FRAME, value=frame, excerpt=innermost)
 
 
 def _own_caller(frames: Sequence[tuple[int, str, str]]) -> str | None:

@@ -69,7 +69,7 @@ class ClockOffset(TypedDict):
 
     worker: str
     kind: Literal["log", "event_file"]
-    basis: Literal["steps", "none"]
+    basis: Literal["steps", "zone", "none"]
     steps: int
     offset: float | None
     residual: float | None

@@ -15,6 +15,7 @@ from analyzer.triage.publish.phrasing import (
     guilt,
     headline,
     rate,
+    share,
     when,
 )
 
@@ -46,6 +47,7 @@ def page(summary: NightSummary, context: PageContext = NO_CONTEXT) -> str:
             "when": when,
             "guilt": guilt,
             "rate": rate,
+            "share": share,
             "drain": drain,
             "chance": chance,
             "span": TREND_NIGHTS,

@@ -110,6 +110,11 @@ def chance(p_value: float) -> str:
     return f"1 in {1 / p_value:,.0f}" if p_value > 1e-9 else "below 1 in a billion"
 
 
+def share(host: HostRate) -> str:
+    """Return in what part of its runs a machine was the culprit: `83 %`."""
+    return f"{100 * host.guilty / host.runs:.0f} %"
+
+
 def rate(host: HostRate) -> str:
     """Return the shrunk failure rate of a machine with its interval: `31 % (18 to 45 %)`."""
     return f"{100 * host.rate:.0f} % ({100 * host.low:.0f} to {100 * host.high:.0f} %)"

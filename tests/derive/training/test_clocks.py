@@ -169,3 +169,44 @@ def test_what_cannot_be_compared_is_measured_by_its_own_clock(tables_of: TablesO
     )
     assert tables["silences"].select("seconds", "compared").rows() == [(28.0, False), (0.0, False)]
     assert not tables["silences"]["first"].any()
+
+
+MILESTONES = (
+    "2026-11-21 {hour}:40:36.{ms}: I tensorflow/core/x/rpc/grpc_channel.cc:272] Initialize GrpcChannelCache for job "
+    "worker -> {{0 -> 10.2.7.7:29500, 1 -> 10.2.7.12:29500}}\n"
+    "2026-11-21 {hour}:40:36.{ms}: I tensorflow/core/x/rpc/grpc_server_lib.cc:438] Started server with target: "
+    "grpc://10.2.7.{host}:29500\n"
+)
+
+
+def start(hour: str, ms: str, host: int, more: str = "") -> str:
+    """A log of a start; the steps below have no time."""
+    return MILESTONES.format(hour=hour, ms=ms, host=host) + "step 1 loss 0.5\n" + more
+
+
+def test_a_log_in_another_time_zone_is_told_by_its_start(tables_of: TablesOf) -> None:
+    """Where no step is dated: the same milestones, whole hours later."""
+    logs = {"worker-0.log": start("01", "445365", 7), "worker-1.log": start("02", "500720", 12)}
+    found = clocks(tables_of(logs))
+    assert [found[f"worker:{n}", "log"]["basis"] for n in (0, 1)] == ["zone", "zone"]
+    assert [found[f"worker:{n}", "log"]["shift"] for n in (0, 1)] == [0.0, 3600.0]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [start("02", "500720", 12).replace(":40:", ":47:"), "2026-11-21 02" + start("02", "500720", 12)[13:117]],
+    ids=["seven minutes more", "one milestone"],
+)
+def test_a_later_start_is_no_other_time_zone(later: str, tables_of: TablesOf) -> None:
+    """Nor is a single line, which may be anywhere in the start."""
+    found = clocks(tables_of({"worker-0.log": start("01", "445365", 7), "worker-1.log": later}))
+    assert {each["basis"] for each in found.values()} == {"none"}
+
+
+def test_logs_that_overlap_are_of_one_time_zone(tables_of: TablesOf) -> None:
+    """The second task may have been started an hour later."""
+    goes_on = (
+        "2026-11-21 03:00:00.5: W tensorflow/core/framework/dataset.cc:768] Input will not be optimized\n"
+    )
+    logs = {"worker-0.log": start("01", "445365", 7, goes_on), "worker-1.log": start("02", "500720", 12)}
+    assert {each["basis"] for each in clocks(tables_of(logs)).values()} == {"none"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from analyzer.ingest.logs.records import Record, records, wording
@@ -239,3 +241,48 @@ def test_a_log_may_begin_within_a_traceback(text: str, kinds: list[str]) -> None
     """As the last ten lines of a task do; in the middle of a log, such a line is a message like others."""
     found = [record.kind for record in read(text)]
     assert [kind for kind in found if kind == "traceback"] == kinds
+
+
+WORDS = wording(our_rules().messages)
+RAISED = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nKeyError: 1'
+LONG = RAISED + ": " + "".join(f"\n  detail {at} " + 90 * "x" for at in range(300))
+
+
+def every(step: int, text: str) -> Record:
+    """Return the one record of a text whose lines are `step` apart in their file."""
+    numbered = ((at * step + 1, line) for at, line in enumerate(text.splitlines()))
+    return only(records(lines(numbered), 2026, wording(our_rules().messages)))
+
+
+def only(found: Iterable[Record]) -> Record:
+    """Return the only record."""
+    (record,) = found
+    return record
+
+
+def test_lines_that_follow_one_another_are_not_listed() -> None:
+    """As in almost every log: `line` and `last_line` say it all, also of a record whose middle is cut."""
+    assert every(1, RAISED).listed_lines(RAISED) is None
+    huge = every(1, LONG)
+    assert huge.listed_lines(huge.text) is None
+
+
+def test_lines_between_which_others_stand_are_listed() -> None:
+    """As where a collector mixes the lines of all workers."""
+    assert every(3, RAISED).listed_lines(RAISED) == "1,4,7"
+    assert (
+        only(records(lines([(5, RAISED.replace("\n", "\r"))]), 2026, WORDS)).listed_lines(RAISED) == "5,5,5"
+    )
+    huge = every(3, LONG)
+    listed = huge.listed_lines(huge.text)
+    assert listed is not None
+    assert listed.count(",") == huge.text.count("\n")
+    assert listed.endswith(f",{LONG.count(chr(10)) * 3 + 1}")
+
+
+def test_the_lines_of_endless_records_are_not_listed() -> None:
+    """Their list could take more memory than their text."""
+    endless = every(
+        2, "Traceback (most recent call last):\n" + '  File "a.py", line 1\n' * 9 + "  x\n" * 4_000
+    )
+    assert endless.listed_lines(endless.text) is None

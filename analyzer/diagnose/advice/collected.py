@@ -1,0 +1,57 @@
+"""Leaves out advice to look up what was collected, and finds the path that evidence names."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import polars as pl
+
+from analyzer.diagnose.advice.job_commands import parts_of
+from analyzer.model.findings import Evidence, Step
+from analyzer.model.run import Tables
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import is_kernel_log
+
+_PATH = re.compile(
+    r"(?:(?P<quote>['\"])|(?<![\w/.:'\"-]))(?P<path>/(?:[\w.@%+=,-]+/)*[\w.@%+=,-]*[\w@%+=-])"
+    r"(?(quote)(?P=quote)|(?![\w@%+=-]|:\w))"
+)
+"""Regex for an absolute path of which a shell takes every character as it is."""
+_OF_CODE = re.compile(r"\.(?:py|so|cc|h|pyc)(?:\.\d+)*$|/site-packages/|/(?:job|replica|task|device):")
+_USED = re.compile(r"MaxRSS|ReqMem|AveRSS")
+"""Columns of Slurm's accounting that the readers do not ask for."""
+
+
+def path_in(evidence: Iterable[Evidence]) -> Mapping[str, str]:
+    """Return the only path of data that pieces of evidence quote or, if none is in quotes, name, as `PATH`.
+
+    Empty if there is none, or several: nothing says then which one is meant.
+    """
+    found = [match for each in evidence for match in _PATH.finditer(each.excerpt or "")]
+    of_data = [match for match in found if not _OF_CODE.search(match["path"])]
+    paths = {match["path"] for match in of_data if match["quote"]} or {match["path"] for match in of_data}
+    return {"PATH": paths.pop()} if len(paths) == 1 else {}
+
+
+def without_collected(steps: Sequence[Step], tables: Tables, blamed: Collection[str]) -> list[Step]:
+    """Return the steps without commands that print what was read: kernel logs of the blamed, the accounting.
+
+    A step that would have no command left is left out, but never the only one.
+    """
+    sources = tables["sources"].filter(pl.col("read") != "skipped")
+    of_kernel = {w for name, w in sources.select("source", "worker").iter_rows() if w and is_kernel_log(name)}
+    read = ["dmesg "] * (bool(blamed) and of_kernel.issuperset(blamed))
+    read += ["sacct "] * (sources["kind"] == Kind.SACCT.value).any()
+    kept = [_without(step, tuple(read)) for step in steps]
+    left = [each for each in kept if each]
+    return left or list(steps)
+
+
+def _without(step: Step, read: tuple[str, ...]) -> Step | None:
+    """Return the step without the commands of which the output was read; None if that leaves none."""
+    commands = parts_of(step)
+    left = (
+        [each for each in commands if not each.startswith(read) or _USED.search(each)] if read else commands
+    )
+    if len(left) == len(commands):
+        return step
+    return step._replace(command="; ".join(left)) if left else None
