@@ -77,7 +77,7 @@ def test_a_warning_that_no_healthy_recording_has_stands_out(make_run: MakeRun) -
     run = make_run(logs | {"exit_codes.txt": "worker-0 7\nworker-1 7\nworker-2 7\n"})
     document = analyze([run]).document
     telling = [told["line"] for told in document["telling_lines"]]
-    assert said(telling)[strange].endswith("unlike any line of a healthy run that mwms-analyze knows")
+    assert said(telling)[strange].endswith("not seen in any known healthy run")
     assert strange not in said(document["odd_lines"])
     assert template_of(usual) in healthy_lines()
     assert template_of(frequency) not in healthy_lines()
