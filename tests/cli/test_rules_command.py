@@ -276,7 +276,7 @@ def test_a_directory_without_rules_is_an_error(tmp_path: Path, capsys: Said) -> 
     assert main(["lint", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "0 rules, no faults\n"
     assert main(["test", str(tmp_path)]) == 0
-    assert capsys.readouterr().out == "0 cases: there is no rule here to try\n"
+    assert capsys.readouterr().out == "0 cases: there are no rules to test here\n"
 
 
 def test_one_is_not_plural(mine: Path, capsys: Said) -> None:
