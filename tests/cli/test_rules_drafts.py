@@ -173,7 +173,7 @@ def test_a_line_of_several_workers_is_drafted_for_all_of_them(
 def test_an_id_that_lint_would_refuse_is_refused(wrong: str, make_run: MakeRun, capsys: Said) -> None:
     """At once, and not after the draft was filled in."""
     assert main(["new", "--from", str(make_run(LEASE)), f"--id={wrong}"]) == 2
-    assert f"--id {wrong}: an id is made of" in capsys.readouterr().err
+    assert f"--id {wrong}: an id consists of" in capsys.readouterr().err
 
 
 BROKEN = [sample for cause, sample in OF_EACH_CAUSE.items() if cause != "healthy"]

@@ -59,7 +59,7 @@ def check_causes(documents: Iterable[Document]) -> None:
                 document.fault((cause,), f"`{cause}` is a cause of {other.file} already; name another")
             elif cause not in _VERDICTS and not _CAUSE.fullmatch(cause):
                 form = "`family.name` in lowercase letters, digits and _, such as `acme.lease_lost`"
-                document.fault((cause,), f"`{cause}` is no id of a cause: {form}")
+                document.fault((cause,), f"`{cause}` is not the id of a cause: {form}")
 
 
 def check(document: Document, rule: Rule, rules: Collection[str], causes: Collection[str]) -> None:
