@@ -59,7 +59,7 @@ def test_a_pod_that_runs_has_no_end(make_run: MakeRun) -> None:
     logs = {"worker-0.log": LOG, "worker-1.log": LOG}
     document = analyze([make_run(logs | {"get-pods.txt": table})]).document
     assert {w["ended"]["says"] for w in document["workers"]} == {"was still running when its pod was listed"}
-    assert [e["kind"] for e in document["timeline"] if "still ran" in e["text"]] == ["last_seen"] * 2
+    assert [e["kind"] for e in document["timeline"] if "still running" in e["text"]] == ["last_seen"] * 2
     assert "end" not in {e["kind"] for e in document["timeline"]}
     assert not any("exit code" in text for text in uncollected(document))
     page = render(document, "html")

@@ -56,7 +56,7 @@ def test_an_unknown_failure_shows_the_lines_that_stand_out(make_run: MakeRun) ->
     document = analyze([run]).document
     jsonschema.Draft202012Validator(CONTRACT).validate(document)
     assert document["cause"] == "unknown"
-    assert said(document["odd_lines"]) == {"lease 4711 of shard 17 ran out": "only worker:1 has it"}
+    assert said(document["odd_lines"]) == {"lease 4711 of shard 17 ran out": "only worker:1 logged it"}
     assert document["last_words"][0]["excerpt"] == "waiting for lease 4712"
     assert document["odd_lines"][0]["line"] == 5
     assert any("At step 6, 2 had arrived; worker:1 had not." in each for each in document["why"])
@@ -124,7 +124,7 @@ def test_a_good_run_shows_what_is_new(tmp_path: Path) -> None:
     assert set(said(found["lines"])) == {"cache is full", "so long"}
     text = render(document, "text")
     assert "Against good" in text
-    assert "A step took 4.00 s, there 1.00 s (4.0 times as long)" in text
+    assert "A step took 4.00 s, in the good run 1.00 s (4.0 times as long)" in text
 
 
 @pytest.mark.runs
