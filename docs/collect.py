@@ -27,8 +27,8 @@ logs that it could not get are listed in `not_collected.txt`, and the diagnosis 
 `collected_at.txt` says when it began and ended, `2026-11-26T07:41:31+00:00/2026-11-26T07:41:40+00:00`:
 a worker that was still running had been silent from its last line until then.
 Five minutes of silence, and three times the longest pause before it, show a hang.
-The times are from your machine; if they do not match those of the logs, a note says so, and they do not count.
-Nor do they count where a time zone may explain the silence: it is
+The times are from your machine; if they do not match those of the logs, a note says so,
+and they do not count. Nor do they count where a time zone may explain the silence: it is
 about a whole number of half hours, twelve hours at most, and the logs do not state their zone.
 `collected_from.txt` names the hosts, clouds or Docker projects, which no other file does,
 so that no command for another platform is proposed, and the host of each directory.
