@@ -184,8 +184,8 @@ def _clock(clock: Mapping[str, Any]) -> str:
     amount, side = duration(abs(clock["offset"])), "ahead of" if clock["offset"] > 0 else "behind"
     if clock["basis"] == "zone":
         return (
-            f"Times in the {files} of {clock['worker']} are {amount} {side} those of its peers, as if in another "
-            "time zone: its whole start is shifted. The order of events is corrected for this."
+            f"Times in the {files} of {clock['worker']} are {amount} {side} those of its peers, as if in "
+            "another time zone: its whole start is shifted. The order of events is corrected for this."
         )
     return (
         f"Times in the {files} of {clock['worker']} are {amount} {side} those of its peers: "
