@@ -7,30 +7,31 @@ from analyzer.diagnose.advice.recipes import ON_WORKER, PLATFORMS, WORKER, Comma
 _OPENING = """\
 # Collect a run
 
-The more of a run lies in one directory, the less has to be guessed.
+The more files of a run are in one directory, the less has to be guessed.
 What matters most, in this order: **every** worker's complete output, how each process ended, TF_CONFIG,
 event files and traces.
 
 Generated from `analyzer/diagnose/advice/recipes.yaml` by `python docs/generate.py`;
-a report holds the recipes of what its run lacks.
-Words in capitals stand for names of your own.
+a report contains the recipes for what its run lacks.
+Replace words in capitals with your own names.
 
 ## After the job has ended
 
-`mwms-collect` asks your platform for what it still has of the job, with your own tools and rights,
+`mwms-collect` asks your platform for what it still has of the job, with your own tools and permissions,
 stores it in a directory under names that the analyzer knows, and runs `mwms-analyze` on it.
 It only reads; `--no-analyze` stops before the diagnosis.
 `--dry-run` stores nothing: it runs only the commands that list what there is,
 and prints the others with the mark `(dry run)`.
-It reports what fails in the tool's own words, and goes on with the rest;
+It reports failures in the tool's own words, and continues with the rest;
 logs that it could not get are listed in `not_collected.txt`, and the diagnosis names them.
 `collected_at.txt` says when it began and ended, `2026-11-26T07:41:31+00:00/2026-11-26T07:41:40+00:00`:
-a worker that still ran had been silent from its last line until it began. Five minutes of that, and three
-times the longest pause before it, show a hang. The times are of your machine; where they do not fit those of
-the logs, a note says so, and they do not count; nor do they where a time zone may explain the silence: it is
+a worker that was still running had been silent from its last line until then.
+Five minutes of silence, and three times the longest pause before it, show a hang.
+The times are from your machine; if they do not match those of the logs, a note says so,
+and they do not count. Nor do they count where a time zone may explain the silence: it is
 about a whole number of half hours, twelve hours at most, and the logs do not state their zone.
-`collected_from.txt` says what no other file does: of hosts, clouds and Docker, which they are,
-so that no command of another platform is proposed, and the host of each directory.
+`collected_from.txt` names the hosts, clouds or Docker projects, which no other file does,
+so that no command for another platform is proposed, and the host of each directory.
 Secrets in the environments of containers are masked before anything is stored; logs are stored as they are.
 Run it soon: clusters delete pods and forget jobs.
 
@@ -47,16 +48,16 @@ mwms-collect vertex JOBNUMBER --region REGION -o run
 mwms-collect sagemaker JOBNAME --region REGION -o run
 ```
 
-Without `mwms-collect`, what your tools print is read as well:
+Without `mwms-collect`, the output of your tools is read as well:
 `kubectl logs --prefix --timestamps`, `kubectl get pods -o json`, `docker compose logs`, `sacct`,
 exports of Cloud Logging, CloudWatch, Loki, Datadog and Splunk as JSON or CSV.
-Names tell whose file it is: a role and an index anywhere in the path
+File names show which worker a file belongs to: a role and an index anywhere in the path
 (`worker-0.log`, `chief/stderr.txt`, `rank3.out`, `mnist-worker-1.log`).
-Names that count from 1 (`worker-1` to `worker-4`, `node01` to `node04`) are of the tasks 0 to 3
+Names that count from 1 (`worker-1` to `worker-4`, `node01` to `node04`) belong to tasks 0 to 3
 if the logs contradict the names. A name that has only a host's number (`node1/out.log`) is a guess,
-and gives way to what the logs say; beside logs of a training, one that shows none, such as that of a
-package manager in the directory of a host, makes no further worker.
-The report tells which file it takes for which worker, and how.
+and what the logs say takes precedence; next to training logs, one that shows no training, such as that of a
+package manager in the directory of a host, does not count as another worker.
+The report says which file it assigns to which worker, and why.
 Logs are files that end in `.log`, `.out`, `.err`, `.txt` or `.jsonl`,
 also rotated (`.log.1`, `.log-20261121`, `.log.bak`), `stdout`, `stderr`, `train.o48213`, `48213_1`,
 and `worker-1` without a suffix; under other names,

@@ -129,7 +129,7 @@ def _section(section: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _shown(example: Example, name: str) -> str:
-    """The lines, or, of what is no text, the name of the file."""
+    """The lines, or, of what is not text, the name of the file."""
     if "copy" in example or "pack" in example:
         return _code(name)
     lines = example["lines"].rstrip("\n").replace("\r", "⏎").split("\n")

@@ -103,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--packs", action=argparse.BooleanOptionalAction, default=True, help=used)
     masked = "what is masked in every output; topology: hosts, addresses, users, directories too"
     add("--redact", choices=("secrets", "topology"), default="secrets", help=f"{masked} (default: secrets)")
-    most = f"what reading RUN may take: processor seconds, what it unpacks, or none (default: {Limits()})"
+    most = f"limits for reading RUN: CPU seconds, unpacked size, or none (default: {Limits()})"
     add("--budget", metavar="LIMITS", default=str(Limits()), help=most)
     colours = ("auto", "always", "never")
     add("--color", choices=colours, default="auto", help="colours in the terminal")

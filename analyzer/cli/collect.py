@@ -98,7 +98,7 @@ def _add_slurm(places: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     text = "collect a job of Slurm with sacct and scontrol"
     add = _add_platform(places, "slurm", text, collect).add_argument
     add("job", metavar="JOB", help="the id of the job, 48213 or 48213_4")
-    named = "a pattern of further log files; may be given again"
+    named = "a pattern for more log files; repeatable"
     add("--logs", metavar="PATTERN", action="append", default=[], help=named)
 
 
@@ -112,21 +112,21 @@ def _add_docker(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 def _add_ssh(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     add = _add_platform(places, "ssh", "collect files of several hosts with rsync and ssh", _ssh).add_argument
-    add("hosts", metavar="HOST", nargs="+", help="a host, as ssh knows it")
-    held = "a file or directory of each host; may be given again"
+    add("hosts", metavar="HOST", nargs="+", help="a host name that ssh accepts")
+    held = "a file or directory on each host; repeatable"
     add("--path", metavar="PATH", action="append", default=[], help=held)
 
 
 def _ssh(commands: Commands, arguments: argparse.Namespace) -> None:
     if not arguments.path:
-        raise UsageError("give --path PATH: a file or directory of each host")
+        raise UsageError("give --path PATH: a file or directory on each host")
     ssh.collect(commands, arguments.hosts, arguments.path)
 
 
 def _add_clouds(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     vertex = _add_platform(places, "vertex", "collect a custom job of Vertex AI with gcloud", _vertex)
     vertex.add_argument("job", metavar="JOB", help="the number of the job")
-    vertex.add_argument("--region", metavar="NAME", help="the job's region, as europe-west4")
+    vertex.add_argument("--region", metavar="NAME", help="the job's region, such as europe-west4")
     vertex.add_argument("--project", metavar="NAME", help="the project (default: that of gcloud)")
     sagemaker = _add_platform(places, "sagemaker", "collect a training job of SageMaker with aws", _sagemaker)
     sagemaker.add_argument("job", metavar="NAME", help="the name of the training job")
@@ -136,7 +136,7 @@ def _add_clouds(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 def _vertex(commands: Commands, arguments: argparse.Namespace) -> None:
     if not arguments.region:
-        raise UsageError("give --region NAME: the job's region, as europe-west4")
+        raise UsageError("give --region NAME: the job's region, such as europe-west4")
     cloud.collect_vertex(commands, arguments.job, _options(arguments, "project", "region"))
 
 

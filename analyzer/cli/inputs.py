@@ -25,7 +25,7 @@ def local_paths(names: Sequence[str]) -> Iterator[list[Path]]:
         yield [Path(name) for name in names]
         return
     if "-" in names and len(names) > 1:
-        raise UsageError("- stands for standard input and goes alone")
+        raise UsageError("- means standard input and must be the only argument")
     from analyzer.storage.scratch import ScratchDirectory
 
     with ScratchDirectory() as folder:
@@ -85,6 +85,6 @@ def _downloaded(url: str, folder: Path) -> Path:
     try:
         return download(url, folder)
     except FileNotFoundError as error:
-        raise NothingReadable(f"{url}: there is nothing at this URL") from error
+        raise NothingReadable(f"{url}: nothing was found at this URL") from error
     except OSError as error:
         raise NothingReadable(f"{url}: cannot be downloaded: {error.strerror or error}") from error

@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("id", metavar="ID", help="the rule's id")
     lint = command("lint", _lint, "report every fault of every rule file")
     test = command("test", _test, "run every case of every rule")
-    test.add_argument("--verbose", action="store_true", help="list the cases that pass, too")
+    test.add_argument("--verbose", action="store_true", help="also list the cases that pass")
     covered = command("coverage", _coverage, "show causes and rules without tests or recordings")
     runs = "a directory of runs to evaluate the rules on"
     covered.add_argument("--runs", metavar="DIR", type=Path, help=runs)
@@ -158,7 +158,7 @@ def _test(arguments: argparse.Namespace) -> int:
             print(f"      {reason}")
         trials.append(trial)
     if not trials:
-        print("0 cases: there is no rule here to try")
+        print("0 cases: there are no rules to test here")
         return 0
     failed = sum(bool(trial.fault) for trial in trials)
     skipped = sum(bool(trial.missing) for trial in trials)
@@ -200,7 +200,7 @@ def _new(arguments: argparse.Namespace) -> int:
     run = discover([arguments.run], installed_readers())
     name = arguments.id or "-".join(re.findall("[a-z0-9]+", run.name.lower())) or "draft"
     if not re.search(file_schema("rule")["properties"]["id"]["pattern"], name):
-        raise UsageError(f"--id {name}: an id is made of small letters, digits and hyphens")
+        raise UsageError(f"--id {name}: an id consists of lowercase letters, digits and hyphens")
     pack = _cached_rules(arguments)
     tables = load_tables(run, pack)
     known = diagnose_tables(run.name, tables, pack).document
@@ -210,7 +210,7 @@ def _new(arguments: argparse.Namespace) -> int:
         note = f"{run.name} is already explained by {known['rule']}; `explains` puts the new rule above it"
         print(f"mwms-rules: {note}", file=sys.stderr)
     if drafted is None:
-        raise UsageError(f"{arguments.run}: no line of a log tells one of its workers from the others")
+        raise UsageError(f"{arguments.run}: no log line distinguishes one of its workers from the others")
     print(drafted, end="")
     return 0
 

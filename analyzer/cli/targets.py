@@ -87,7 +87,7 @@ def resolve_targets(output: str | None, formats: Sequence[str], inputs: Sequence
     targets = Targets(path) if is_folder or len(formats) > 1 else Targets(path.parent, path.name)
     folders = [each.resolve() for each in inputs if each.is_dir()]
     if _is_inside(targets.folder, folders) or path.resolve() in {each.resolve() for each in inputs}:
-        raise UsageError(f"-o {output}: lies inside the run, and nothing is ever written there")
+        raise UsageError(f"-o {output}: is inside the run, and nothing is ever written there")
     above = (targets.folder, *targets.folder.absolute().parents)
     there = next(each for each in above if os.access(each, os.F_OK))
     if not there.is_dir():

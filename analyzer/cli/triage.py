@@ -133,7 +133,7 @@ def _summary_line(night: TriageResult, settle: str) -> str:
     waited = f"call again {settle} after the last write, or with --settle 0s to take them now"
     more = [f"{night.waiting} still being written ({waited})"] * (night.waiting > 0)
     more += [f"{night.left} left for the next time"] * (night.left > 0)
-    kept = f"{night.other_rules} left as other rules diagnosed them (--again examines them again)"
+    kept = f"{night.other_rules} kept as diagnosed with other rules (--again re-examines them)"
     more += [kept] * (night.other_rules > 0)
     return ", ".join([line, *more]) + "\n" + _filed_line(night.filed, night.undated)
 

@@ -32,7 +32,7 @@ def verify(paths: Sequence[Path], report: Path) -> int:
         document = _read(report)
         quoted, about = quotes(document), str(document["run"]["name"])
     except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"--verify {report}: this is no diagnosis: {error!r}") from error
+        raise UsageError(f"--verify {report}: this is not a diagnosis: {error!r}") from error
     _require_no_report(paths)
     run = discover(paths)
     failed = mismatches(quoted, lines_at(run, lines_to_read(quoted)))
@@ -59,10 +59,10 @@ def _read(report: Path) -> Mapping[str, Any]:
         raise UsageError(f"--verify {report}: {(error.strerror or str(error)).lower()}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(
-            f"--verify {report}: this is no report as JSON or HTML; make one with --format json"
+            f"--verify {report}: this is not a JSON or HTML report; create one with --format json"
         ) from error
     if not isinstance(document, dict) or document.get("schema") != "mwms-diagnosis/1":
-        raise UsageError(f"--verify {report}: this is no diagnosis; make one with --format json")
+        raise UsageError(f"--verify {report}: this is not a diagnosis; create one with --format json")
     if document["made_with"]["options"].get("redact") == "topology":
         renamed = "made with --redact topology, which renames hosts, addresses and users"
         raise UsageError(f"--verify {report}: {renamed}; its quotes cannot be verified")

@@ -25,7 +25,7 @@ def collect(commands: Commands, job: str, logs: Sequence[str] = ()) -> None:
 
     """
     if not _JOB.fullmatch(job):
-        raise UsageError(f"{job} is no id of a Slurm job, such as 48213 or 48213_4")
+        raise UsageError(f"{job} is not a Slurm job ID such as 48213 or 48213_4")
     columns = f"--format={','.join(_COLUMNS)}"
     commands.save("sacct.txt", "sacct", f"--jobs={job}", "--duplicates", "--parsable2", columns)
     described = commands.query("scontrol", "show", "job", "--oneliner", "--details", job) or ""

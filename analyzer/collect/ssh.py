@@ -23,7 +23,7 @@ def collect(commands: Commands, hosts: Sequence[str], paths: Sequence[str]) -> N
     """
     for name in (*hosts, *paths):
         if name.startswith("-"):
-            raise UsageError(f"{name} is no host or path")
+            raise UsageError(f"{name} is not a host or path")
     apart = _KEEP_APART if len(paths) > 1 else ()
     for host in dict.fromkeys(hosts):
         folder = folder_of(host)

@@ -130,13 +130,13 @@ def _caps(tables: Tables) -> Iterator[tuple[float, str]]:
     if not closed.is_empty():
         yield _CAP_UNREADABLE, f"{closed[0]} cannot be read"
     if hardly := _logs_of_unread_layout(tables):
-        yield _CAP_LAYOUT, f"the form of {hardly[0]}, which is not known"
+        yield _CAP_LAYOUT, f"{hardly[0]} has an unknown layout"
     if old := tables["job"]["old_tensorflow"].item():
         yield _CAP_OLD, f"TensorFlow before 2.4 is read with less confidence ({old})"
     if other := tables["job"]["other_framework"].item():
         yield _CAP_OTHER, f"logs of another framework ({other})"
     if (logs := tables["sources"].filter(kind="log")["source"].to_list()) and all(map(is_kernel_log, logs)):
-        yield _CAP_MISFILED, "a kernel log alone, which tells of other jobs, too"
+        yield _CAP_MISFILED, "only a kernel log, which also covers other jobs"
     of_jobs = pl.col("doubted").is_in(["job", "several"])
     if other_jobs := tables["workers"].filter(of_jobs)["doubt"].to_list():
         yield _CAP_MISFILED, other_jobs[0]
@@ -184,7 +184,7 @@ def overtaken(finding: Finding, tables: Tables) -> bool:
 
 def _why_rejected(finding: Finding, chosen: Finding | None, tables: Tables) -> str:
     if apart_from_training(finding) and _training_broke(tables):
-        return "An evaluator takes no part in the training, which failed, too."
+        return "An evaluator takes no part in training, which failed as well."
     if overtaken(finding, tables):
         return "Every training worker reached its planned end afterwards."
     if finding.explained_by:
@@ -192,9 +192,9 @@ def _why_rejected(finding: Finding, chosen: Finding | None, tables: Tables) -> s
     if finding.contradicted_by:
         return f"It cannot be true together with what {' and '.join(finding.contradicted_by[:2])} found."
     if chosen and finding.verdict is not chosen.verdict:
-        return "It does not end a job; the failure needs another cause."
+        return "It does not end a job, so the failure has another cause."
     if chosen and finding.confidence == chosen.confidence:
-        return "It is as likely, but tells less of how the failure began."
+        return "It is as likely, but says less about how the failure began."
     return "The evidence for it is weaker."
 
 
@@ -248,7 +248,7 @@ def stated_failure(facts: pl.DataFrame) -> str:
     ((source, line),) = of_job.select("source", "line").rows()
     code = facts.filter(source=source, line=line, key="job_exit_code")["value"].to_list()
     exited = f" with exit code {code[0]}" if code else ""
-    return f"The scheduler says that the job failed{exited} ({source}{f':{line}' if line else ''})."
+    return f"The scheduler reports that the job failed{exited} ({source}{f':{line}' if line else ''})."
 
 
 def _limit(confidence: float, inferred: pl.DataFrame, against: Sequence[str]) -> str:

@@ -68,15 +68,20 @@ def _in_progress(tables: Tables) -> str:
     """Return that the job ran when its files were collected, and what is known of its last minutes."""
     lives, doubt = tables["lifetimes"].filter("trains"), tables["job"]["collection_doubt"].item()
     if not _all_run(lives):
-        return "No end and no stall is recorded: the job still ran, or was killed as a whole."
+        return (
+            "The files show neither an end nor a stall: the job was still running, or was killed as a whole."
+        )
     if line := tables["job"]["evaluates"].item():
-        ran = "The job still ran when its files were collected, and may be in an evaluation"
+        ran = "The job was still running when its files were collected, and may be in an evaluation"
         return f"{ran}: “{shorten(line, _QUOTED_CHARACTERS)}”."
     if doubt == IN_A_ZONE:
         return (
-            "The job still ran when its files were collected; it hung, or its logs are in another time zone."
+            "The job was still running when its files were collected; "
+            "it hung, or its logs are in another time zone."
         )
-    return "The job still ran when its files were collected, and its workers had just made steps."
+    return (
+        "The job was still running when its files were collected, and its workers had just completed steps."
+    )
 
 
 def _all_run(lives: pl.DataFrame) -> bool:
@@ -100,7 +105,7 @@ def _healthy(decision: Decision, tables: Tables) -> str:
         was, them = ("was", "it") if len(lost) == 1 else ("were", "them")
         if set(lost) <= _came_back(tables):
             return f"{listed(lost)} {was} lost and came back: {ended}"
-        return f"{listed(lost)} {was} lost, and the job went on without {them}: {ended}"
+        return f"{listed(lost)} {was} lost, and the job continued without {them}: {ended}"
     if lives["attempts"].max() == 1:
         return f"Nothing failed: {ended}"
     failed = (each for each, _ in decision.rejected if not each.explained_by and overtaken(each, tables))
@@ -198,7 +203,7 @@ def _last_line_of_the_odd_one(tables: Tables) -> Iterator[str]:
     if odd and words and words[0]["worker"] == odd[0] and not tables["job"]["all_finished"].item():
         quoted = shorten(words[0]["excerpt"].strip(), _QUOTED_CHARACTERS)
         what, place = words[0]["says"].replace("lines", "line"), f"{words[0]['source']}:{words[0]['line']}"
-        yield f"{what}, which alone has exit code {odd[1]}, is “{quoted}” ({place})."
+        yield f"{what}, the only one with exit code {odd[1]}, is “{quoted}” ({place})."
 
 
 def _endings(lives: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -210,7 +215,7 @@ def _endings(lives: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         ended = f"{how_it_ended(life)}{f'; {last}' if life['seen'] else ''}."
         alike.setdefault(ended, []).append(life["worker"])
     for ended, workers in [*alike.items()][:_MAX_ENDINGS]:
-        several = "Each training worker" if len(workers) == len(lives) else f"Each of {listed(workers)}"
+        several = "Each training worker" if len(workers) == len(lives) else f"{listed(workers)} each"
         yield f"{several if len(workers) > 1 else workers[0]} {ended}"
 
 

@@ -250,7 +250,7 @@ def _source(path: Path, name: str, skip: str) -> Source:
     if kind is Kind.PODS and not skip and _is_log_of_pods(name.lower(), _opening_of(path)):
         kind = Kind.LOG
     if kind is Kind.LOG and not skip and is_binary(path):
-        skip = "is no text"
+        skip = "is not text"
     attempt = attempt_of(name)
     number = 1 if attempt is None else attempt
     return Source(name, path, kind, worker_of(name, kind), number, skip)
@@ -330,7 +330,7 @@ def _reason_to_skip(path: Path) -> str:
     except OSError as error:
         return f"cannot be opened: {error.strerror}"
     if path.is_symlink() and path.parent.resolve() not in path.resolve().parents:
-        return "a link that leads out of its directory"
+        return "a link to outside its directory"
     return "" if stat.S_ISREG(mode) else "not a regular file"
 
 

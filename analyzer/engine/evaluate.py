@@ -115,4 +115,4 @@ def _why_quiet(rule: Rule, truths: Truths) -> str:
     missing = [name for name in sorted(rule.when.wanted) if not any(truth[name] for truth in each)]
     if missing:
         return f"signals not found: {', '.join(missing[:3])}"
-    return "its signals do not fit together"
+    return "its signals were found, but not in the required combination"

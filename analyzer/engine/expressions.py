@@ -61,7 +61,7 @@ def parse(text: str) -> Expression:
     try:
         expression = _chain(words, "or")
     except RecursionError:
-        raise ValueError("it is nested too deeply to be read") from None
+        raise ValueError("it is nested too deeply") from None
     if words:
         raise ValueError(f"`{words[0]}` is not expected in `{text.strip()}`")
     return expression
@@ -73,7 +73,7 @@ def _words(text: str) -> list[str]:
         match = _WORD.match(text, at)
         if not match:
             raise ValueError(
-                f"`{text[at:].strip()[:20]}` is neither a signal nor and, or, not (small letters), ( or )"
+                f"`{text[at:].strip()[:20]}` is neither a signal nor and, or, not (lowercase), ( or )"
             )
         words.append(match["name"] or match["mark"])
         at = match.end()

@@ -244,8 +244,8 @@ def _starts_from_other_log(log: _Log, times: Sequence[float], found: Attempts) -
         return starts
     if read := [part for part in log.parts if part in with_rows(log.tables, log.parts)]:
         found.unparted[read[-1]] = (
-            f"holds {len(times) + 1} attempts of {log.worker}, and nothing in it tells where one ends; "
-            "all of it is taken for the last"
+            f"holds {len(times) + 1} attempts of {log.worker}, and nothing in it shows where one ends; "
+            "all of it is assigned to the last"
         )
     return [(0, 0.0)] * len(times)
 

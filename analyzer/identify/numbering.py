@@ -65,7 +65,7 @@ class Numbering(Enum):
 
     INDEX = "the indices of tasks"
     FROM_ONE = "the indices of tasks plus 1"
-    UNKNOWN = "either: nothing tells"
+    UNKNOWN = "either: nothing shows which"
 
 
 def from_one(workers: AbstractSet[str]) -> bool:

@@ -69,5 +69,5 @@ def render(diagnosis: Diagnosis, format: str) -> str:  # noqa: A002  (the word t
     if format not in FORMATS:
         raise UsageError(f"no format {format}; choose from {', '.join(FORMATS)}")
     if "findings" not in diagnosis:
-        raise UsageError("this is no diagnosis; pass `run.diagnosis.document` or what --format json wrote")
+        raise UsageError("this is not a diagnosis; pass `run.diagnosis.document` or what --format json wrote")
     return FORMATS[format].render(diagnosis)

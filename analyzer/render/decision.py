@@ -241,7 +241,7 @@ def _exclusion(action: Mapping[str, Any]) -> Answer:
     if action.get("host") == "watch":
         return Answer(_EXCLUDE, "Not yet", "only if it happens again on the same host")
     if action["exclude"]:
-        return Answer(_EXCLUDE, "Yes: " + ", ".join(action["exclude"]), "start again without it")
+        return Answer(_EXCLUDE, "Yes: " + ", ".join(action["exclude"]), "restart without it")
     if action["retry"] == "exclude_host":
         return Answer(_EXCLUDE, "Yes", "the files do not name the machine")
     if action["retry"] == "unknown":

@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 _MAX_TEXT, _MAX_PLACES, _MAX_SOURCES = 400, 8, 12
 _MOST_HEALTHY = 0.95
 """Highest confidence of a healthy verdict; of a lower one, the last sentence of `why` is the reason."""
-_SURE = "0.95 is the most for a healthy run: a fault that no file shows cannot be ruled out."
+_SURE = "0.95 is the maximum for a healthy run: a fault that no file shows cannot be ruled out."
 
 
 def explain(diagnosis: Json, width: int = 100) -> str:
@@ -124,7 +124,7 @@ def _choice_reason(finding: Json, diagnosis: Json, against: Mapping[str, str]) -
         return "chosen: the most certain of the causes that no other finding explains."
     if finding["explained_by"]:
         return f"not chosen: it follows from what {formatting.listed(finding['explained_by'])} found."
-    return f"not chosen: {against.get(finding['rule'], 'it says the same as the chosen one.')}"
+    return f"not chosen: {against.get(finding['rule'], 'it states the same cause as the chosen one.')}"
 
 
 def _rule_outcomes(diagnosis: Json) -> Iterator[str]:

@@ -28,7 +28,7 @@ def open_questions(diagnosis: Mapping[str, Any]) -> list[str]:
             known = "unknown" if w["ended"]["how"] == "unknown" else "inferred"
             unsure.setdefault(known, []).append(w["id"])
     sentences += [
-        f"How {names(workers)} ended is {known}; no exit code or exception states it."
+        f"How {names(workers)} ended is {known}; no exit code or exception shows it."
         for known, workers in unsure.items()
     ]
     absent = [w["id"] for w in diagnosis["workers"] if w["expected"] and not w["seen"]]
@@ -96,8 +96,10 @@ def pace(step_time: Mapping[str, Any]) -> str:
     if not (here and there):
         return ""
     if abs(here / there - 1) < _SAME_PACE:
-        return f"A step took {duration(here)}, about as long as there"
-    return f"A step took {duration(here)}, there {duration(there)} ({here / there:.1f} times as long)"
+        return f"A step took {duration(here)}, about as long as in the good run"
+    return (
+        f"A step took {duration(here)}, in the good run {duration(there)} ({here / there:.1f} times as long)"
+    )
 
 
 def why_heading(diagnosis: Mapping[str, Any]) -> str:
@@ -164,7 +166,7 @@ def notes(diagnosis: Mapping[str, Any]) -> list[str]:
         if not any(reason.endswith(note) for reason in diagnosis["why"])
     ]
     found += [
-        f"Entries of {one_line(name, 80)} are counted from the oldest: lines do not tell them apart."
+        f"Entries of {one_line(name, 80)} are numbered from the oldest: line numbers do not identify them."
         for name in exports(diagnosis)
     ]
     shifted = [each for each in diagnosis.get("clocks", ()) if each["shift"]]
@@ -182,12 +184,12 @@ def _clock(clock: Mapping[str, Any]) -> str:
     amount, side = duration(abs(clock["offset"])), "ahead of" if clock["offset"] > 0 else "behind"
     if clock["basis"] == "zone":
         return (
-            f"In the {files} of {clock['worker']}, times are {amount} {side} those of its peers, as in "
-            "another time zone: all milestones of its start are; the order of events allows for that."
+            f"Times in the {files} of {clock['worker']} are {amount} {side} those of its peers, as if in "
+            "another time zone: its whole start is shifted. The order of events is corrected for this."
         )
     return (
-        f"In the {files} of {clock['worker']}, times are {amount} {side} those of its peers, as "
-        f"{clock['steps']} steps show that all finished together; the order of events allows for that."
+        f"Times in the {files} of {clock['worker']} are {amount} {side} those of its peers: "
+        f"all finished {clock['steps']} steps together. The order of events is corrected for this."
     )
 
 
@@ -196,8 +198,8 @@ def _clocks(clocks: Sequence[Mapping[str, Any]]) -> str:
     whose = names([each["worker"] for each in clocks])
     most = duration(max(abs(each["offset"]) for each in clocks))
     return (
-        f"The clocks of {whose} differ from those of their peers by up to {most}, as steps or the "
-        "milestones of the start show, which all reached together; the order of events allows for that."
+        f"The clocks of {whose} differ from those of their peers by up to {most}, as shown by "
+        "steps or start-up events that all reached together. The order of events is corrected for this."
     )
 
 

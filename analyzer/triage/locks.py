@@ -29,12 +29,12 @@ def acquire(try_lock: Callable[[], bool], what: str, policy: WaitPolicy) -> None
     if try_lock():
         return
     if policy.seconds:
-        policy.notify(f"{what}: another mwms-triage is at work; waiting up to {policy.seconds:g} s")
+        policy.notify(f"{what}: another mwms-triage is running; waiting up to {policy.seconds:g} s")
     while (left := last - monotonic()) > 0:
         sleep(min(_POLL_SECONDS, left))
         if try_lock():
             return
-    raise UsageError(f"{what}: another mwms-triage is at work; try again later, or wait longer with --wait")
+    raise UsageError(f"{what}: another mwms-triage is running; try again later, or wait longer with --wait")
 
 
 @contextmanager

@@ -296,7 +296,9 @@ def _check_output_folder(folder: str, root: str, pattern: str | None) -> None:
     if not is_url(root) and not is_url(folder) and (run := enclosing_run(folder, root)):
         raise UsageError(f"-o {folder}: lies inside the run {run}, and nothing is ever written there")
     if run := hidden_run(folder, root, pattern):
-        raise UsageError(f"-o {folder}: holds the run {run}, which would be found no more; name another one")
+        raise UsageError(
+            f"-o {folder}: holds the run {run}, which would no longer be found; name another one"
+        )
 
 
 def _distinct_roots(roots: Sequence[str]) -> list[str]:

@@ -30,7 +30,7 @@ class Restart(NamedTuple):
         ways = {
             "helped": "it helped",
             "same": "it failed in the same way",
-            "other": "it failed in another way",
+            "other": "it failed in a different way",
         }
         if self.known == 1:
             return "helped" if self.helped else f"did not help: {ways[self.last]}"

@@ -66,7 +66,7 @@ def test_a_secret_is_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         ("[analyze]\npost = true\n", "mwms.toml:2: post = true: give a text or a number"),
         ("[analyze]\n[traige]\n", "mwms.toml:2: unknown table [traige]; did you mean [triage]?"),
         ('[analyse]\nredact = "topology"\n', "mwms.toml:1: unknown table [analyse]; did you mean [analyze]?"),
-        ("[analyze]\nredact = topology\n", "mwms.toml:2: Invalid value; texts stand in quotes"),
+        ("[analyze]\nredact = topology\n", "mwms.toml:2: Invalid value; strings must be quoted"),
         ("[analyze]\n\nredact\n", "mwms.toml:3: Expected '=' after a key in a key/value pair"),
         ('[analyze]\nredact = "topolgy"\n', 'mwms.toml:2: redact = "topolgy": did you mean topology?'),
         (
@@ -206,7 +206,10 @@ def test_a_file_that_came_with_the_run_is_not_read(run: str, capsys: pytest.Capt
     assert main([run, "--print-config"]) == 0
     printed = capsys.readouterr()
     assert "# post =  # default" in printed.out
-    assert printed.err == "mwms-analyze: mwms.toml: not read, it lies in the run; name it with --config\n"
+    assert (
+        printed.err
+        == "mwms-analyze: mwms.toml: not read because it is inside the run; name it with --config\n"
+    )
     assert main([run, "--config", "mwms.toml", "--print-config"]) == 0
     assert "elsewhere" in capsys.readouterr().out
 

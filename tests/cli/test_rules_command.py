@@ -116,8 +116,8 @@ def test_lint_names_every_fault_with_file_and_line(mine: Path, capsys: Said) -> 
     ("cause", "fault"),
     [
         ("peer.killed", "`peer.killed` is a cause of rules/causes.yaml already"),
-        ("Acme Vocab", "`Acme Vocab` is no id of a cause: `family.name` in small letters"),
-        ("vocab_mismatch", "`vocab_mismatch` is no id of a cause: `family.name` in small letters"),
+        ("Acme Vocab", "`Acme Vocab` is not the id of a cause: `family.name` in lowercase letters"),
+        ("vocab_mismatch", "`vocab_mismatch` is not the id of a cause: `family.name` in lowercase letters"),
     ],
 )
 def test_a_cause_of_ones_own_has_an_id_of_its_own(cause: str, fault: str, mine: Path, capsys: Said) -> None:
@@ -276,7 +276,7 @@ def test_a_directory_without_rules_is_an_error(tmp_path: Path, capsys: Said) -> 
     assert main(["lint", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "0 rules, no faults\n"
     assert main(["test", str(tmp_path)]) == 0
-    assert capsys.readouterr().out == "0 cases: there is no rule here to try\n"
+    assert capsys.readouterr().out == "0 cases: there are no rules to test here\n"
 
 
 def test_one_is_not_plural(mine: Path, capsys: Said) -> None:

@@ -115,7 +115,7 @@ def test_plain_lines_of_a_lone_worker_tell_nothing(make_run: MakeRun, capsys: Sa
     """There is nobody that it differs from."""
     run = make_run({"worker-1.log": PLAIN["worker-1.log"]})
     assert main(["new", "--from", str(run)]) == 2
-    assert "tells one of its workers" in capsys.readouterr().err
+    assert "distinguishes one of its workers" in capsys.readouterr().err
 
 
 @pytest.mark.recordings
@@ -173,7 +173,7 @@ def test_a_line_of_several_workers_is_drafted_for_all_of_them(
 def test_an_id_that_lint_would_refuse_is_refused(wrong: str, make_run: MakeRun, capsys: Said) -> None:
     """At once, and not after the draft was filled in."""
     assert main(["new", "--from", str(make_run(LEASE)), f"--id={wrong}"]) == 2
-    assert f"--id {wrong}: an id is made of" in capsys.readouterr().err
+    assert f"--id {wrong}: an id consists of" in capsys.readouterr().err
 
 
 BROKEN = [sample for cause, sample in OF_EACH_CAUSE.items() if cause != "healthy"]
@@ -185,7 +185,7 @@ def test_a_draft_from_a_recorded_run_proves_itself(
 ) -> None:
     """Tracebacks, long paths and control codes among its lines do no harm; where no line tells, it says so."""
     if main(["new", "--from", str(sample / "run"), "--id", "drafted"]) == 2:
-        assert "tells one of its workers from the others" in capsys.readouterr().err
+        assert "distinguishes one of its workers from the others" in capsys.readouterr().err
         return
     text = capsys.readouterr().out
     request.getfixturevalue("package_of_few_rules")
@@ -198,4 +198,4 @@ def test_a_draft_from_a_recorded_run_proves_itself(
 def test_a_run_without_a_telling_line_gives_no_draft(make_run: MakeRun, capsys: Said) -> None:
     """Rather than one that fits everything."""
     assert main(["new", "--from", str(make_run({"worker-0.log": "step 1 loss 0.5\n"}))]) == 2
-    assert "tells one of its workers" in capsys.readouterr().err
+    assert "distinguishes one of its workers" in capsys.readouterr().err

@@ -166,7 +166,7 @@ def test_an_html_report_is_verified_by_the_diagnosis_in_it(
     assert "quotes verified" in capsys.readouterr().out
     (tmp_path / "page.html").write_text("<html></html>", encoding="utf-8")
     assert main([str(KILLED), "--verify", str(tmp_path / "page.html")]) == 2
-    assert "this is no report as JSON or HTML; make one with --format json" in capsys.readouterr().err
+    assert "this is not a JSON or HTML report; create one with --format json" in capsys.readouterr().err
 
 
 def test_a_report_about_another_run_is_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,7 +93,7 @@ def test_an_evaluator_explains_no_failure_of_the_training(tables_of: TablesOf) -
     assert decide(relate([labels, bug]), tables).cause == "x.bug"
     alone = decide(relate([labels]), tables)
     assert (alone.verdict, alone.cause) == (Verdict.FAILED, "unknown")
-    assert alone.rejected[0][1] == "An evaluator takes no part in the training, which failed, too."
+    assert alone.rejected[0][1] == "An evaluator takes no part in training, which failed as well."
     listed = labels._replace(cause="config.evaluator_in_cluster")
     assert decide(relate([listed, bug]), tables).chosen == listed
 
@@ -106,7 +106,7 @@ def test_without_a_cause_the_ends_of_the_workers_speak(tables_of: TablesOf) -> N
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(40, "worker:1 was lost, and the job went on without it"), (11, "Nothing failed")]
+    ("seconds", "said"), [(40, "worker:1 was lost, and the job continued without it"), (11, "Nothing failed")]
 )
 def test_a_worker_that_a_coordinator_replaced_is_not_passed_over(
     seconds: int, said: str, tables_of: TablesOf
@@ -125,7 +125,7 @@ def test_a_worker_that_a_coordinator_replaced_is_not_passed_over(
 
 @pytest.mark.parametrize(
     ("below", "said"),
-    [("", "lost and came back"), ("again", "lost, and the job went on without it")],
+    [("", "lost and came back"), ("again", "lost, and the job continued without it")],
     ids=["recovered", "recovered, and lost again"],
 )
 def test_a_worker_that_a_coordinator_took_up_again_came_back(
@@ -149,7 +149,7 @@ def test_a_worker_that_a_coordinator_took_up_again_came_back(
 @pytest.mark.parametrize(
     ("rows", "verdict", "says"),
     [
-        (["7|FAILED|1:0"], Verdict.FAILED, "The scheduler says that the job failed with exit code 1 (sacct.txt:2)."),
+        (["7|FAILED|1:0"], Verdict.FAILED, "The scheduler reports that the job failed with exit code 1 (sacct.txt:2)."),
         (["7|FAILED|1:0", "7|RUNNING|0:0"], Verdict.INCONCLUSIVE, ""),
         (["7|COMPLETED|0:0"], Verdict.INCONCLUSIVE, ""),
     ],

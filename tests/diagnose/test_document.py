@@ -195,7 +195,7 @@ def test_what_is_known_begins_with_the_last_line_of_an_odd_exit_code(
     logs = {f"worker-{n}.log": f"step 1 loss 0.5\nbye from {n}\n" for n in range(2)}
     stated = "".join(f"worker-{n} {code}\n" for n, code in enumerate(codes))
     document = made(tables_of({**logs, "exit_codes.txt": stated}))
-    first = "The last line of worker:1, which alone has exit code 7, is “bye from 1” (worker-1.log:2)."
+    first = "The last line of worker:1, the only one with exit code 7, is “bye from 1” (worker-1.log:2)."
     assert (document["why"][0] == first) is told
     assert document["last_words"][0]["worker"] == f"worker:{int(told)}"
 

@@ -50,7 +50,7 @@ def test_a_sigterm_is_quoted_in_the_words_of_the_worker(quoted: Quoted) -> None:
     ends = "Received SIGTERM, shutting down\n"
     document, quotes = quoted({"worker-0.log": BARS + ends, "worker-1.log": lost(0)})
     assert document["cause"] == "peer.preempted"
-    assert quotes["worker:0 says that it caught SIGTERM"] == (4, ends.strip())
+    assert quotes["worker:0 logged that it caught SIGTERM"] == (4, ends.strip())
 
 
 STACK = (

@@ -20,7 +20,7 @@ LOG = "".join(f"2026-11-20 10:01:{n:02d},123 INFO train: step {n} loss 0.5\n" fo
 @pytest.mark.parametrize(
     ("collected", "said"),
     [
-        ("10:02:30", "its workers had just made steps"),
+        ("10:02:30", "its workers had just completed steps"),
         ("13:01:30", "it hung, or its logs are in another time zone"),
     ],
 )
@@ -58,8 +58,8 @@ def test_a_pod_that_runs_has_no_end(make_run: MakeRun) -> None:
     table = "bert-worker-0   1/1   Running   0   11m\nbert-worker-1   1/1   Running   0   11m\n"
     logs = {"worker-0.log": LOG, "worker-1.log": LOG}
     document = analyze([make_run(logs | {"get-pods.txt": table})]).document
-    assert {w["ended"]["says"] for w in document["workers"]} == {"still ran when its pod was listed"}
-    assert [e["kind"] for e in document["timeline"] if "still ran" in e["text"]] == ["last_seen"] * 2
+    assert {w["ended"]["says"] for w in document["workers"]} == {"was still running when its pod was listed"}
+    assert [e["kind"] for e in document["timeline"] if "still running" in e["text"]] == ["last_seen"] * 2
     assert "end" not in {e["kind"] for e in document["timeline"]}
     assert not any("exit code" in text for text in uncollected(document))
     page = render(document, "html")

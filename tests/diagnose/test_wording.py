@@ -44,7 +44,7 @@ def test_that_a_worker_still_ran_is_told_as_a_fact_only_if_a_file_states_it() ->
         ("unknown", "suspect", "peer.crashed", "crashed"),
         ("unknown", "witness", "peer.killed", "left no record of how it ended"),
         ("unknown", "culprit", "data.missing_file", "left no record of how it ended"),
-        ("exception", "culprit", "peer.killed", "raised an exception of its own"),
+        ("exception", "culprit", "peer.killed", "raised its own exception"),
     ],
 )
 def test_the_cause_of_the_verdict_says_how_a_blamed_worker_ended(

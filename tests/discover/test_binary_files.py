@@ -29,9 +29,9 @@ def test_a_file_that_is_no_text_is_no_log(tmp_path: Path) -> None:
     for name, data in logs.items():
         (tmp_path / name).write_bytes(data)
     skipped = {source.name: source.skip for source in discover([tmp_path]).sources if source.skip}
-    assert skipped == {"worker-0.log": "is no text"}
+    assert skipped == {"worker-0.log": "is not text"}
     (alone,) = discover([tmp_path / "worker-0.log"]).sources
-    assert alone.skip == "is no text"
+    assert alone.skip == "is not text"
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_an_input_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: py
 
 
 def test_a_text_that_is_given_alone_is_a_log(tmp_path: Path) -> None:
-    """Whatever its name, as on standard input; what is no text is not, nor one of several files."""
+    """Whatever its name, as on standard input; what is not text is not, nor one of several files."""
     write(tmp_path, {"output of bert": "step 1 loss 0.5\n", "model.h5": b"\x89HDF\0\0"})
     kinds = [
         [each.kind for each in discover([tmp_path / name]).sources] for name in ("output of bert", "model.h5")

@@ -133,7 +133,7 @@ signals:
         ("within: {steps: 3}", "`within` goes with `after` or `before`"),
         ("after: first\n    within: {steps: -1}", "`-1` is less than 0"),
         ("after: first\n    within: {miles: 1}", "`miles` is no distance"),
-        ("after: first\n    before: first", "behind another one or before it, not both"),
+        ("after: first\n    before: first", "after another one or before it, not both"),
     ],
 )
 def test_a_fault_is_named(order: str, says: str, tmp_path: Path) -> None:

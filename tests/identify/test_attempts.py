@@ -184,7 +184,7 @@ def test_where_nothing_tells_it_is_said(tmp_path: Path) -> None:
     (tmp_path / "worker-2" / "stdout.txt").write_text("step 1 loss 0.5\nstep 2 loss 0.4\n", encoding="utf-8")
     found = tables(tmp_path)
     (what,) = found["damage"]["what"].to_list()
-    assert what.startswith("holds 2 attempts of worker:2, and nothing in it tells where one ends")
+    assert what.startswith("holds 2 attempts of worker:2, and nothing in it shows where one ends")
     own = found["scalars"].filter(found["scalars"]["source"] == "worker-2/stdout.txt")
     assert set(own["attempt"]) == {2}
 

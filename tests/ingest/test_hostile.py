@@ -151,7 +151,7 @@ def test_a_step_beyond_all_numbers_is_damage(tmp_path: Path) -> None:
     ("data", "what", "offset"),
     [
         (b"step 1 loss 0.5\xff\n", "holds bytes that are not UTF-8", 15),
-        ("step 1\n".encode("utf-16") + b"\xd8", "holds bytes that are no UTF-16", 16),
+        ("step 1\n".encode("utf-16") + b"\xd8", "holds bytes that are not UTF-16", 16),
         (b"step 1 loss 0.5\n\0\0\n", "holds NUL bytes, like a file that was not closed properly", 16),
         (b"a\n" + b"x" * 40_000 + b"\n", "1 endless line, of which the middle is left out", None),
         ("step 1 \ufffd\n".encode() + b"50%\r" * 30_000, "", None),

@@ -55,7 +55,7 @@ def test_a_wrong_table_is_answered_with_those_that_resemble_it(run: Run) -> None
 
 def test_what_is_no_diagnosis_is_not_rendered() -> None:
     """And the answer says what is to be passed."""
-    with pytest.raises(UsageError, match=r"this is no diagnosis; pass `run\.diagnosis\.document`"):
+    with pytest.raises(UsageError, match=r"this is not a diagnosis; pass `run\.diagnosis\.document`"):
         render({}, "html")
 
 

@@ -61,7 +61,7 @@ def test_a_person_is_named_by_a_number_too() -> None:
     made = redact(
         document_with(
             "_slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=731205 uid 10412",
-            "Slurm's accounting says that user 10412 cancelled it",
+            "Slurm's accounting reports that user 10412 cancelled it",
             "731205|bert|CANCELLED by 10412|0:0",
             "UserId=grace(10412) GroupId=vision(20007) uid=10412(grace) gid=20007(vision)",
             "step 10412 loss 0.5; cancelled by peer; uid=0(root); user 3 of 8; guid 12345",
@@ -70,7 +70,7 @@ def test_a_person_is_named_by_a_number_too() -> None:
     )
     assert excerpts(made) == [
         "_slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=731205 uid user-1",
-        "Slurm's accounting says that user user-1 cancelled it",
+        "Slurm's accounting reports that user user-1 cancelled it",
         "731205|bert|CANCELLED by user-1|0:0",
         "UserId=user-2(user-1) GroupId=group-1(group-2) uid=user-1(user-2) gid=group-2(group-1)",
         "step 10412 loss 0.5; cancelled by peer; uid=0(root); user 3 of 8; guid 12345",

@@ -34,7 +34,7 @@ def test_a_healthy_verdict_says_why_it_is_not_more_certain(make_run: MakeRun, re
     """An end that nothing states, and what speaks against it; the page and the terminal say it too."""
     ended = "step 1 loss 0.5\nstep 2 loss 0.4\ntraining finished\n"
     sure = analyze([make_run({"worker-0.log": ended, "exit_codes.txt": "worker-0 0\n"})]).diagnosis.document
-    assert "0.95 is the most for a healthy run" in explain(sure, 200)
+    assert "0.95 is the maximum for a healthy run" in explain(sure, 200)
     ended = ended.removesuffix("training finished\n")
     inferred = analyze(
         [make_run({"worker-0.log": ended, "exit_codes.txt": "worker-0 0\n"})]

@@ -258,5 +258,5 @@ def test_a_clock_of_another_time_zone_is_told_without_steps() -> None:
         "shift": 3600.0,
     }
     (note,) = phrasing.notes(load("r101") | {"findings": [], "clocks": [clock]})
-    assert "1 h 0 min ahead of those of its peers, as in another time zone" in note
+    assert "1 h 0 min ahead of those of its peers, as if in another time zone" in note
     assert "steps" not in note

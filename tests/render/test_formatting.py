@@ -18,8 +18,8 @@ def test_certain_is_not_said_lightly(value: float, word: str) -> None:
 @pytest.mark.parametrize(
     ("here", "said"),
     [
-        (1.02, "A step took 1.02 s, about as long as there"),
-        (4.0, "A step took 4.00 s, there 1.00 s (4.0 times as long)"),
+        (1.02, "A step took 1.02 s, about as long as in the good run"),
+        (4.0, "A step took 4.00 s, in the good run 1.00 s (4.0 times as long)"),
         (None, ""),
     ],
 )

@@ -19,7 +19,7 @@ def test_the_number_of_an_entry_is_told_from_that_of_a_line() -> None:
     for kind in ("html", "text", "markdown"):
         assert told in render(document, kind).replace("\n", " ")
         assert told not in render(by_line, kind)
-    (note,) = [note for note in phrasing.notes(document) if "Entries of cloud.json are counted" in note]
+    (note,) = [note for note in phrasing.notes(document) if "Entries of cloud.json are numbered" in note]
     assert note not in phrasing.notes(by_line)
     regions = [
         json.dumps(json.loads(render(each, "sarif"))).count('"startLine"') for each in (document, by_line)

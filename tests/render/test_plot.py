@@ -35,7 +35,7 @@ def test_a_quantity_that_decides_is_drawn_first_and_values_of_epochs_by_epoch() 
         "last_step": {"epoch": None, "step": 3},
         "curves": curves,
     }
-    said = ["By its log, read_s takes 93.2 % of a step."]
+    said = ["In its log, read_s takes 93.2 % of a step."]
     drawn = plots({"workers": [worker], "culprits": [], "suspects": [], "why": said})
     assert [plot["tag"] for plot in drawn] == ["read_s", "loss", "mean_loss", "a", "b", "c"]
     assert [plot["axis"] for plot in drawn] == ["step", "step", "epoch", "step", "step", "step"]

@@ -20,7 +20,7 @@ def test_a_plot_has_a_curve_of_each_worker_over_time() -> None:
     plots = resource_plots(analyze([RECORDING]).document)
     assert [plot["tag"].partition(",")[0] for plot in plots] == [
         "Resident memory",
-        "Processor use",
+        "CPU use",
         "Open files and sockets",
     ]
     memory = plots[0]

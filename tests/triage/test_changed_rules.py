@@ -76,7 +76,7 @@ def test_every_run_is_examined_again_on_request(
     other = overlay(tmp_path / "off", "switch_off: [disk-full]\n")
     assert desk.call(*other, now=TONIGHT) == 0
     assert "0 examined" in (said := capsys.readouterr().out)
-    assert "2 left as other rules diagnosed them (--again examines them again)" in said
+    assert "2 kept as diagnosed with other rules (--again re-examines them)" in said
     assert desk.call(*other, "--again", now=TONIGHT) == 0
     assert "2 examined" in (said := capsys.readouterr().out)
     assert "other rules" not in said

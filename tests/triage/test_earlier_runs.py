@@ -78,9 +78,7 @@ def test_the_history_is_only_read(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/history.sqlite"
     assert earlier_runs(url, document()) == {"skipped": f"{tmp_path}/history.sqlite: no such file"}
     assert list(tmp_path.iterdir()) == []
-    hint = (
-        f"{tmp_path} is no URL of a database; for a file of SQLite write sqlite:///{tmp_path}/history.sqlite"
-    )
+    hint = f"{tmp_path} is not a database URL; for an SQLite file, write sqlite:///{tmp_path}/history.sqlite"
     assert earlier_runs(str(tmp_path), document()) == {"skipped": hint}
     history(tmp_path, version=VERSION - 1)
     before = (tmp_path / "history.sqlite").read_bytes()

@@ -99,7 +99,7 @@ def test_two_calls_do_not_overlap(desk: Desk, capsys: pytest.CaptureFixture[str]
         enclosing_run.stdout.readline()
         assert desk.call() == 2
         enclosing_run.kill()
-    assert "another mwms-triage is at work" in capsys.readouterr().err
+    assert "another mwms-triage is running" in capsys.readouterr().err
     assert desk.call() == 0
 
 

@@ -235,7 +235,7 @@ def test_what_cannot_be_listed_is_told(tmp_path: Path) -> None:
     deep.mkdir(parents=True)
     assert list(find_runs(str(tmp_path), 0.0, unlisted.append)) == []
     assert [each.reason for each in unlisted] == [
-        "no such file or directory", "it lies more than 40 directories deep",
+        "no such file or directory", "it is more than 40 directories deep",
     ]  # fmt: skip
     odd = os.fsencode(tmp_path) + b"/odd-\xff"
     os.mkdir(odd)  # noqa: PTH102 - bytes

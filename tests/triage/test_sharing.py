@@ -53,7 +53,7 @@ def test_the_second_call_says_that_it_waits_or_ends(desk: Desk, capsys: pytest.C
     with open_history(url) as history:
         with history.exclusive(WaitPolicy()):
             assert desk._replace(out=desk.out / "second").call("--history", url) == 2
-            assert "another mwms-triage is at work" in capsys.readouterr().err
+            assert "another mwms-triage is running" in capsys.readouterr().err
             waiting = start(desk, desk.out / "third", "--history", url, "--wait", "1m")
             assert waiting.stderr
             assert "waiting up to 60 s" in waiting.stderr.readline()

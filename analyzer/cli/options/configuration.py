@@ -178,7 +178,10 @@ def _is_beside_input(file: Path, inputs: Iterable[str], command: str) -> bool:
         place in (folder, *folder.parents) or (place.parent == folder and place.is_file()) for place in places
     )
     if inside:
-        print(f"{command}: {file}: not read, it lies in the run; name it with --config", file=sys.stderr)
+        print(
+            f"{command}: {file}: not read because it is inside the run; name it with --config",
+            file=sys.stderr,
+        )
     return inside
 
 
@@ -255,7 +258,7 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
         raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from error
     except tomllib.TOMLDecodeError as error:
         reason, _, line = re.sub(r", column \d+\)$", "", str(error)).partition(" (at line ")
-        hint = "; texts stand in quotes" if reason == "Invalid value" else ""
+        hint = "; strings must be quoted" if reason == "Invalid value" else ""
         raise UsageError(f"{path}:{line}: {reason}{hint}" if line else f"{path}: {error}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8: {error.reason}") from error

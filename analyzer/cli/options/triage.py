@@ -60,11 +60,11 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="DIR", help="reports, index page, history; or s3://… or gs://…")
     add("--history", metavar="URL", help="a database instead of DIR/history.sqlite: postgresql+psycopg://…")
     add("--since", metavar="WHEN", help="skip runs last written before: 3d, 12h, or 2026-11-20")
-    dated = "file runs under the date of their end, as the first call does"
+    dated = "file runs under the date of their end, as on the first call"
     add("--backfill", action="store_true", help=dated)
     add("--limit", metavar="N", type=_positive, help="examine at most N runs; the next call continues")
     add("--timeout", metavar="TIME", default="15m", help="time limit for one run (default: 15m)")
-    settled = "skip runs written to within this time (default: 10m)"
+    settled = "skip runs modified within this time (default: 10m)"
     add("--settle", metavar="TIME", default="10m", help=settled)
 
 
@@ -78,7 +78,7 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
     add("--runs", metavar="GLOB", help="which directories below ROOT are the runs, such as */run")
     add("--relist", action="store_true", help="list object stores in full now (default: once a week)")
     add("--rules", metavar="DIR", action="append", default=[], help="add the rules of a directory")
-    again = "examine all runs again that other rules examined (default: those that these may explain better)"
+    again = "re-examine all runs diagnosed with other rules (default: those that these may explain better)"
     add("--again", action="store_true", help=again)
     used = "use the rules and readers of installed packages (default: yes)"
     add("--packs", action=argparse.BooleanOptionalAction, default=True, help=used)

@@ -38,7 +38,7 @@ _NO_HOSTS = frozenset({"", "localhost", "127.0.0.1", "0.0.0.0"})  # noqa: S104 -
 _ENDED_OTHERWISE = frozenset({"aborted_by_peer", "finished", "running", "never_started"})
 """Ends of workers whose process the kernel did not end."""
 
-TIME, HOST, PROCESS = "before or after the run", "on another host", "of a process with another name"
+TIME, HOST, PROCESS = "before or after the run", "on another host", "of a process with a different name"
 """Why a line does not concern the job."""
 
 

@@ -102,7 +102,7 @@ def _of_other_jobs(logs: Sequence[Row], rows: Sequence[Row]) -> Iterator[tuple[s
         (worker,) = unnamed
         first, last = _span([ran[peer] for peer in dated if peer != worker])
         if ran[worker][0] > last + _MIN_GAP_SECONDS or ran[worker][1] < first - _MIN_GAP_SECONDS:
-            yield worker, JOB, f"no other log names {worker}, and its log is of another time"
+            yield worker, JOB, f"no other log names {worker}, and its log is from another time"
 
 
 def _one_too_many(rows: Sequence[Row], sizes: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
@@ -133,7 +133,7 @@ def _second_logs(logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:
             met = {log["source"]: _meets_another(log, dated) for log in own}
             far, near = ([name for name in met if met[name] is meets] for meets in (False, True))
             if far and near:
-                yield worker, JOB, f"{far[0]} is of another time than {near[0]} and all other logs"
+                yield worker, JOB, f"{far[0]} is from a different time than {near[0]} and all other logs"
 
 
 def _recordings_of_other_times(sources: pl.DataFrame, logs: Sequence[Row]) -> Iterator[tuple[str, str, str]]:

@@ -90,7 +90,7 @@ def _spans(read: Tables, gap: float) -> Iterator[tuple[str, _Span]]:
 
 def _why_apart(pod: _Span, log: _Span, gap: float) -> str:
     if log.last < pod.first - gap:
-        return f"its container started after the end of its log: it ran {pod}, and the log is of {log}"
+        return f"its container started after the end of its log: it ran {pod}, and the log is from {log}"
     if log.first > pod.last + gap:
-        return f"its container had ended before its log begins: it ran {pod}, and the log is of {log}"
+        return f"its container had ended before its log begins: it ran {pod}, and the log is from {log}"
     return ""

@@ -86,7 +86,7 @@ def _in_other_clusters(sources: pl.DataFrame, facts: pl.DataFrame) -> Iterator[t
     for source, own in addresses.items():
         task = tasks.get(source)
         if task and owners[source] is None and task in held and own.isdisjoint(known):
-            yield task, _sentence([held[task], source], f"{task} is in another cluster in each")
+            yield task, _sentence([held[task], source], f"{task} is in a different cluster in each")
 
 
 def _addresses(spec: Mapping[str, Any]) -> Iterator[str]:
@@ -142,13 +142,13 @@ def _why_two(one: _Statements, other: _Statements) -> str:
     common = one.values.keys() & other.values.keys()
     differing = {key for key in common if one.values[key].isdisjoint(other.values[key])}
     if "server_address" in differing:
-        return "has a server at another address in each"
+        return "has a server at a different address in each"
     if _began_twice(one.starts, other.starts):
-        return "began at another time in each"
+        return "began at a different time in each"
     if not differing.isdisjoint(_SIZES):
-        return "states another number of workers in each"
+        return "states a different number of workers in each"
     least = _MIN_GAP_SECONDS if common else _LONG_GAP_SECONDS
-    return "ran at another time in each" if _gap(one.span, other.span) > least else ""
+    return "ran at a different time in each" if _gap(one.span, other.span) > least else ""
 
 
 def _began_twice(one: Mapping[str, float], other: Mapping[str, float]) -> bool:

@@ -61,7 +61,7 @@ class Life:
 
     @property
     def killed_for_memory(self) -> bool:
-        """Return True if the scheduler or the control group says that it was killed for memory."""
+        """Return True if the scheduler or the control group says that it was OOM-killed."""
         return bool(self.facts["out_of_memory"] or self.facts["oom_kill"])
 
     @property

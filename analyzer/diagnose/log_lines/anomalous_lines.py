@@ -115,14 +115,10 @@ def evidence_of(odd: OddLine, lacking: str = "") -> EvidencePlace:
     """Return the line as evidence, whose text states why it is anomalous; `lacking` is a further reason."""
     row = odd.line.row
     reasons = [
-        *([f"only {row['worker']} has it"] if odd.alone else []),
+        *([f"only {row['worker']} logged it"] if odd.alone else []),
         *(["after the last common step"] if odd.line.late else []),
         *([lacking] if lacking else []),
-        *(
-            ["unlike any line of a healthy run that mwms-analyze knows"]
-            if odd.unusual and row["level"] in _WEIGHTS
-            else []
-        ),
+        *(["not seen in any known healthy run"] if odd.unusual and row["level"] in _WEIGHTS else []),
     ]
     return {
         "says": ", ".join(reasons),

@@ -36,9 +36,7 @@ def check_file(document: Document) -> None:
 _CAUSE = re.compile(r"[a-z][a-z0-9_]*\.[a-z0-9_]+")
 _VERDICTS = frozenset({"healthy", "unknown"})
 """Causes that are verdicts too, and are of no family."""
-_NO_BASIS = (
-    "compares with a number and gives no `basis` for it: a text beside `where`, which says why this number"
-)
+_NO_BASIS = "compares with a number without a `basis`: a text next to `where` that says why this number"
 
 
 def check_ids(documents: Collection[Document], known: Mapping[str, str]) -> None:
@@ -60,8 +58,8 @@ def check_causes(documents: Iterable[Document]) -> None:
             if other is not document:
                 document.fault((cause,), f"`{cause}` is a cause of {other.file} already; name another")
             elif cause not in _VERDICTS and not _CAUSE.fullmatch(cause):
-                form = "`family.name` in small letters, digits and _, like `acme.lease_lost`"
-                document.fault((cause,), f"`{cause}` is no id of a cause: {form}")
+                form = "`family.name` in lowercase letters, digits and _, such as `acme.lease_lost`"
+                document.fault((cause,), f"`{cause}` is not the id of a cause: {form}")
 
 
 def check(document: Document, rule: Rule, rules: Collection[str], causes: Collection[str]) -> None:
@@ -120,7 +118,7 @@ def _check_refuted(document: Document, rule: Rule) -> None:
     wanted = sorted(rule.when.wanted & rule.signals.keys())
     absent = next((name for name in wanted if rule.signals[name].kind == "absence"), None)
     if absent and rule.role is Role.CAUSE and not rule.refuted_by:
-        fault = f"rests on an absence, `{absent}`, and no `refuted_by` says what speaks against it"
+        fault = f"rests on an absence, `{absent}`, but no `refuted_by` says what would contradict it"
         document.fault(("when",), fault)
 
 
@@ -143,7 +141,7 @@ def _check_order(document: Document, path: Path, names: Sequence[str], signal: S
     They may name only signals that the file declares further up.
     """
     if signal.after and signal.before:
-        document.fault((*path, "before"), "a signal lies behind another one or before it, not both")
+        document.fault((*path, "before"), "a signal comes after another one or before it, not both")
     if any(limit is not None for limit in signal.within) and not (signal.after or signal.before):
         document.fault((*path, "within"), "`within` goes with `after` or `before`")
     for side in ("after", "before"):

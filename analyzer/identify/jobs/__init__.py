@@ -89,7 +89,7 @@ def _way_out(jobs: Sequence[str]) -> str:
     """Return what to give instead of several jobs."""
     if any(job.startswith((_REST, _ALIKE, _LISTED)) for job in jobs):
         return (
-            "give the files of one, or put those of each job into a directory of its own and give all to "
+            "give the files of one, or put those of each job into a separate directory and give all to "
             "mwms-triage (if they are attempts of one job, name them attempt-1, attempt-2)"
         )
     return (

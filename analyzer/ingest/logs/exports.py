@@ -132,11 +132,11 @@ def _of_json(path: Path, opening: bytes) -> Export:
         is_reversed = not has_entries and is_newest_first(path, opening)
         return _reversed(path) if is_reversed else _reversed_lines(path) if has_entries else Export()
     if path.stat().st_size > MAX_BYTES:
-        what = f"one JSON array of more than {MAX_BYTES} bytes; export an entry a line"
+        what = f"one JSON array of more than {MAX_BYTES} bytes; export one entry per line"
         return Export(skip=what) if has_entries else Export()
     entries, numbers = _entries(path)
     if entries is None:
-        return Export(damage="a JSON array that is broken, read as lines") if has_entries else Export()
+        return Export(damage="a broken JSON array, read as lines") if has_entries else Export()
     is_log = 2 * sum(map(is_log_entry, entries[:_CHECKED])) > len(entries[:_CHECKED])
     return _oldest_first(entries, numbers) if is_log else Export()
 
@@ -233,7 +233,7 @@ def _reversed_lines(path: Path) -> Export:
 
 def _reversed(path: Path) -> Export:
     if path.stat().st_size > MAX_BYTES:
-        return Export(damage="is newest first, and too large to be turned over; export it oldest first")
+        return Export(damage="is newest first, and too large to be reversed; export it oldest first")
     return _of_lines(_lines_of(path)[::-1])
 
 

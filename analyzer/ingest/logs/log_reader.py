@@ -56,13 +56,13 @@ def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[
     flaws = (
         ("holds NUL bytes, like a file that was not closed properly", selection.nul),
         ("holds bytes that are not UTF-8", selection.undecodable),
-        ("holds bytes that are no UTF-16", broken_at),
+        ("holds bytes that are not UTF-16", broken_at),
     )
     for what, offset in flaws:
         if offset is not None:
             outputs[0].add_damage(what, offset=offset)
     if (line := _line_of_cut_entry(selection.slices[-1])) is not None:
-        outputs[0].add_damage("ends within a JSON object, as a log does whose writer was stopped", line=line)
+        outputs[0].add_damage("ends within a JSON object: its writer was probably stopped", line=line)
     for pattern in sorted(matcher.slow):
         rule, _, signal = pattern.partition("/")
         what = f"rule {rule}, signal {signal}: its regex took too long and was given up"

@@ -74,4 +74,4 @@ def _read_index(output: SourceRows) -> None:
     elif not begin or _HEADER.match(begin) or not any(begin):
         output.add_damage("the index of a checkpoint that was not written to its end", offset=output.bytes)
     else:
-        output.skip("is no index of a checkpoint")
+        output.skip("is not the index of a checkpoint")

@@ -75,7 +75,7 @@ class _Ended(NamedTuple):
     names: frozenset[str]
     line: int | None = None
     out_of_memory: str = ""
-    """In which word the runtime says that the task was killed for memory; empty if it does not."""
+    """In which word the runtime says that the task was OOM-killed; empty if it does not."""
 
 
 def are_records(text: str) -> bool:

@@ -70,7 +70,7 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     """Read GPU readings, driver and CUDA versions, GPU models, and the matches of rules."""
     lines = _LineReader(output)
     text = searched_text(output, matcher)
-    read_lines(output, text, lines.read_line, "nothing that nvidia-smi is known to print")
+    read_lines(output, text, lines.read_line, "no known output of nvidia-smi")
     lines.add_models()
 
 

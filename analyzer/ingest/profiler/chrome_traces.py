@@ -122,7 +122,7 @@ def _events(path: Path, damage: list[Damage], budget: Budget) -> Iterator[object
         held, dropped = file.read(_CHUNK_CHARS), 0
         opening = _EVENTS.search(held)
         if not opening:
-            damage.append(Damage(0, None, "is no trace: it holds no list of events"))
+            damage.append(Damage(0, None, "is not a trace: it has no list of events"))
             return
         at = opening.end()
         while True:

@@ -123,7 +123,7 @@ class _Reader:
             if part.number == 1:
                 self._read_plane(part.value, part.offset)
             elif not _TEXT.fullmatch(bytes(part.value[:_MAX_MESSAGE_BYTES])):
-                self._add_damage(part.offset, part.length, "a message of the profiler that is no text")
+                self._add_damage(part.offset, part.length, "a message of the profiler that is not text")
         if cut:
             found = len(self.damage)
             self._read_plane(space[cut[1] :], cut[1])

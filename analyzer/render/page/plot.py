@@ -14,10 +14,10 @@ STEP_TIME = "seconds per step"
 _SCOPES = {"global": " (global)", "local": " (local)"}
 _RESOURCES = {
     "rss_bytes": ("Resident memory, GiB", 2.0**30),
-    "memory_used_bytes": ("Memory of the control group or host, GiB", 2.0**30),
-    "cpu_percent": ("Processor use, percent of one core", 1.0),
-    "gpu/utilization_percent": ("GPU use, percent of the busiest", 1.0),
-    "gpu/memory_used_bytes": ("GPU memory, GiB of the fullest", 2.0**30),
+    "memory_used_bytes": ("Memory of the cgroup or host, GiB", 2.0**30),
+    "cpu_percent": ("CPU use, percent of one core", 1.0),
+    "gpu/utilization_percent": ("Use of the busiest GPU, percent", 1.0),
+    "gpu/memory_used_bytes": ("Memory of the fullest GPU, GiB", 2.0**30),
     "open_files_count": ("Open files and sockets", 1.0),
 }
 """Tag → heading of its plot, and the divisor of its values."""

@@ -24,7 +24,7 @@ def earlier_runs(url: str, document: Mapping[str, Any]) -> contract.EarlierRuns:
     """
     if "://" not in url:
         file = f"{url.rstrip('/')}/history.sqlite" if Path(url).is_dir() else url
-        return {"skipped": f"{url} is no URL of a database; for a file of SQLite write sqlite:///{file}"}
+        return {"skipped": f"{url} is not a database URL; for an SQLite file, write sqlite:///{file}"}
     try:
         engine = sa.create_engine(_read_only(url))
         with engine.connect().execution_options(postgresql_readonly=True) as connection:

@@ -65,5 +65,5 @@ class DaskExaminer:
         try:
             result: ExaminedRun = future.result()
         except (Exception, CancelledError) as error:  # noqa: BLE001 - costs one run
-            return broken(task, f"the cluster gave it up: {type(error).__name__}: {error}", transient=True)
+            return broken(task, f"the cluster gave up on it: {type(error).__name__}: {error}", transient=True)
         return result

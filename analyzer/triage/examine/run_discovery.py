@@ -203,7 +203,7 @@ def _walk(
         yield place
         return
     if depth > _MAX_DEPTH:
-        on_unlisted(_unlisted(place, f"it lies more than {_MAX_DEPTH} directories deep"))
+        on_unlisted(_unlisted(place, f"it is more than {_MAX_DEPTH} directories deep"))
         return
     try:
         listing = without_outputs(storage.listing(place))

@@ -64,7 +64,7 @@ complete -c mwms-analyze -n _shtab_mwms_analyze_using -l fail-on -xka "failed de
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l rules -xka "(__fish_complete_directories)" -d 'add the rules of a directory'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l packs -l no-packs -d 'use the rules and readers of installed packages (default: yes)'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l redact -xka "secrets topology" -d 'what is masked in every output; topology: hosts, addresses, users, directories too (default: secrets)'
-complete -c mwms-analyze -n _shtab_mwms_analyze_using -l budget -x -d 'what reading RUN may take: processor seconds, what it unpacks, or none (default: 300s,32GB)'
+complete -c mwms-analyze -n _shtab_mwms_analyze_using -l budget -x -d 'limits for reading RUN: CPU seconds, unpacked size, or none (default: 300s,32GB)'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l color -xka "auto always never" -d 'colours in the terminal'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l explain -l no-explain -d 'print how the verdict follows from the files'
 complete -c mwms-analyze -n _shtab_mwms_analyze_using -l against -xka "(__fish_complete_path (commandline -ct))" -d 'a healthy run: show what differs from it'

@@ -80,7 +80,7 @@ complete -c mwms-rules -n '_shtab_mwms_rules_using; and test $_shtab_mwms_rules_
 complete -c mwms-rules -n '_shtab_mwms_rules_using test' -s h -l help -d 'show this help message and exit'
 complete -c mwms-rules -n '_shtab_mwms_rules_using test' -l config -xka "(__fish_complete_path (commandline -ct))" -d 'options as TOML (default: mwms.toml here, else ~/.config/mwms/mwms.toml)'
 complete -c mwms-rules -n '_shtab_mwms_rules_using test' -l print-config -d 'print each option with its value and origin as TOML, and exit'
-complete -c mwms-rules -n '_shtab_mwms_rules_using test' -l verbose -d 'list the cases that pass, too'
+complete -c mwms-rules -n '_shtab_mwms_rules_using test' -l verbose -d 'also list the cases that pass'
 complete -c mwms-rules -n '_shtab_mwms_rules_using test' -l rules -xka "(__fish_complete_directories)" -d 'add the rules of a directory'
 complete -c mwms-rules -n '_shtab_mwms_rules_using test; and test $_shtab_mwms_rules_npos -ge 0' -ka "(__fish_complete_directories)" -d 'your own rules (default: those of the package)'
 complete -c mwms-rules -n '_shtab_mwms_rules_using; and test $_shtab_mwms_rules_npos -eq 0' -a coverage -d 'Show causes and rules without tests or recordings.'

@@ -43,7 +43,12 @@ def _report(run: Path) -> str:
             "event files for TensorBoard did not fit (/logs/events.out.tfevents.1766400000.n1)",
             "CheckpointManager",
         ),
-        ("rows.dump(path)", "OSError: [Errno 28] No space left on device", "See what fills it", "Manager"),
+        (
+            "rows.dump(path)",
+            "OSError: [Errno 28] No space left on device",
+            "Find out what fills it",
+            "Manager",
+        ),
     ],
     ids=["cache", "checkpoint", "event files", "unknown"],
 )
@@ -87,7 +92,7 @@ def test_a_taken_port_is_that_of_the_cluster_in_a_file(make_run: MakeRun) -> Non
     files = {"worker-1/TF_CONFIG": cluster, "worker-1/train.log": log + RAISED.format(call, error)}
     report = _report(make_run(files))
     assert "sport = :2223" in report
-    assert "own Python code raised" not in report
+    assert "Python code raised an exception" not in report
 
 
 def test_a_cancelled_job_names_the_user_and_the_time(make_run: MakeRun) -> None:

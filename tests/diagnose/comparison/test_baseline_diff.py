@@ -56,7 +56,7 @@ def test_an_unknown_failure_shows_the_lines_that_stand_out(make_run: MakeRun) ->
     document = analyze([run]).document
     jsonschema.Draft202012Validator(CONTRACT).validate(document)
     assert document["cause"] == "unknown"
-    assert said(document["odd_lines"]) == {"lease 4711 of shard 17 ran out": "only worker:1 has it"}
+    assert said(document["odd_lines"]) == {"lease 4711 of shard 17 ran out": "only worker:1 logged it"}
     assert document["last_words"][0]["excerpt"] == "waiting for lease 4712"
     assert document["odd_lines"][0]["line"] == 5
     assert any("At step 6, 2 had arrived; worker:1 had not." in each for each in document["why"])
@@ -77,7 +77,7 @@ def test_a_warning_that_no_healthy_recording_has_stands_out(make_run: MakeRun) -
     run = make_run(logs | {"exit_codes.txt": "worker-0 7\nworker-1 7\nworker-2 7\n"})
     document = analyze([run]).document
     telling = [told["line"] for told in document["telling_lines"]]
-    assert said(telling)[strange].endswith("unlike any line of a healthy run that mwms-analyze knows")
+    assert said(telling)[strange].endswith("not seen in any known healthy run")
     assert strange not in said(document["odd_lines"])
     assert template_of(usual) in healthy_lines()
     assert template_of(frequency) not in healthy_lines()
@@ -124,7 +124,7 @@ def test_a_good_run_shows_what_is_new(tmp_path: Path) -> None:
     assert set(said(found["lines"])) == {"cache is full", "so long"}
     text = render(document, "text")
     assert "Against good" in text
-    assert "A step took 4.00 s, there 1.00 s (4.0 times as long)" in text
+    assert "A step took 4.00 s, in the good run 1.00 s (4.0 times as long)" in text
 
 
 @pytest.mark.runs

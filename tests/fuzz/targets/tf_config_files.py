@@ -12,7 +12,7 @@ from tests.fuzz.target import Case
 
 
 def wrong(case: Case, tables: Tables) -> Iterator[str]:
-    """A text that is not JSON is damage, and so is one that is no text."""
+    """A text that is not JSON is damage, and so is one that is not text."""
     yield from unsaid(case, tables)
     if not damaged(tables) and not _is_json(case.data):
         yield "is not JSON, and is called whole"

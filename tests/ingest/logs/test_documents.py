@@ -98,7 +98,7 @@ def test_text_that_yaml_refuses_is_read(tables_of: TablesOf) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        (FILES["names and lists of lines"][1][:-30] + "\n", "JSON that is broken, read as lines"),
+        (FILES["names and lists of lines"][1][:-30] + "\n", "broken JSON, read as lines"),
         (FILES["YAML, lists"][1] + "- 'step 9 \ud800'\n", "holds bytes that are no UTF-8"),
         ('{"time": "2026-11-21T03:57:01Z", "step": 1}\n{"time": "2026-11-21T03:57:02Z", "step": 2}\n', ""),
     ],

@@ -178,7 +178,7 @@ def test_a_broken_array_is_read_as_lines(tmp_path: Path) -> None:
     """It is no reason to read nothing."""
     (source,) = read(tmp_path, json.dumps(ENTRIES, indent=1)[:-9])["sources"].to_dicts()
     assert (source["read"], source["lines"]) == ("partial", 32)
-    assert source["reason"] == "a JSON array that is broken, read as lines"
+    assert source["reason"] == "a broken JSON array, read as lines"
 
 
 def test_fields_of_a_line_that_was_json_are_found(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_an_array_that_is_too_large_is_said(tmp_path: Path, monkeypatch: pytest.
     """It would have to be held whole; entries on lines of their own need not."""
     monkeypatch.setattr(exports, "MAX_BYTES", 100)
     (source,) = read(tmp_path, json.dumps(ENTRIES))["sources"].to_dicts()
-    assert source["reason"] == "one JSON array of more than 100 bytes; export an entry a line"
+    assert source["reason"] == "one JSON array of more than 100 bytes; export one entry per line"
 
 
 @pytest.mark.parametrize("text", ['{"name": "x", "scripts": {}}', "[1, 2]", '{"step": 1, "loss": 0.5}'])

@@ -110,7 +110,7 @@ def test_an_index_of_something_else_is_left_alone(tmp_path: Path) -> None:
     """Other programs have files of that name."""
     found = tables(tmp_path, {"books/shelf.index": b"a: 1\nb: 2\n"})
     reasons = dict(found["sources"].select("source", "reason").rows())
-    assert reasons["books/shelf.index"] == "is no index of a checkpoint"
+    assert reasons["books/shelf.index"] == "is not the index of a checkpoint"
     assert (told(found), damage(found)) == ([], [])
 
 

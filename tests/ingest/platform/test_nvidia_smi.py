@@ -184,7 +184,7 @@ def test_rows_without_a_header_are_not_guessed(tables_of: TablesOf) -> None:
     """What the numbers are is not known."""
     tables = tables_of({**LOG, NAME: "37, 1024\n38, 1025\n"})
     assert gauges(tables) == []
-    assert damage(tables) == [(1, "2 lines that are nothing that nvidia-smi is known to print")]
+    assert damage(tables) == [(1, "2 lines that are no known output of nvidia-smi")]
 
 
 def test_dmon(tables_of: TablesOf) -> None:

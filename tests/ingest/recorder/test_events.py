@@ -185,7 +185,7 @@ def test_a_job_that_still_hangs_is_said_to_run(tmp_path: Path) -> None:
     document = analyze([tmp_path / "run"]).document
     assert {worker["ended"]["how"] for worker in document["workers"]} == {"running"}
     assert (document["cause"], document["culprits"]) == ("hang.collective_stalled", ["worker:1"])
-    assert any("still ran" in why for why in document["why"])
+    assert any("still running" in why for why in document["why"])
 
 
 def test_a_job_that_runs_and_does_not_stall_has_not_failed(tables_of: TablesOf) -> None:

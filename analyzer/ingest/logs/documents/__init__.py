@@ -104,6 +104,6 @@ def parsed_json(text: str) -> Any:  # noqa: ANN401 - JSON
     except JSONDecodeError as error:
         if error.msg == "Extra data":
             return None
-        raise BrokenError("JSON that is broken") from error
+        raise BrokenError("broken JSON") from error
     except (ValueError, RecursionError):
         return None
