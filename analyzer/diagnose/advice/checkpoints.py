@@ -57,7 +57,7 @@ def _broken(exceptions: pl.DataFrame, saved: list[dict[str, Any]]) -> list[dict[
 def _unfinished(records: pl.DataFrame, saved: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the checkpoints that the last line of a log announces; nothing shows that their save ended."""
     last = dict(records.group_by("source").agg(pl.col("line").max()).iter_rows())
-    announced = [row for row in saved if _ANNOUNCED.search(row["excerpt"])]
+    announced = [row for row in saved if _ANNOUNCED.search(row["excerpt"] or "")]
     return [row for row in announced if row["line"] is not None and row["line"] == last.get(row["source"])]
 
 
