@@ -248,7 +248,9 @@ LSF = ["Sender: LSF System <lsfadmin@m1>", "Subject: Job 7: <bert> in cluster <h
 def test_the_report_of_lsf_below_labelled_lines_is_of_no_task() -> None:
     """What the next run appends below it is; and so is the output below a report that stands above it."""
     own = [f"{n % 2}: step {n}" for n in range(80)]
-    steps = {str(rank): [f"step {n}" for n in range(rank, 80, 2)] for rank in (0, 1)}
+    steps: dict[str | None, list[str]] = {
+        str(rank): [f"step {n}" for n in range(rank, 80, 2)] for rank in (0, 1)
+    }
     assert streams("\n".join([*own, *LSF])) == {**steps, None: LSF}
     found = streams("\n".join([*own, *LSF, "0: step 80"]))
     assert found == {"0": [*steps["0"], "step 80"], "1": steps["1"], None: LSF}
