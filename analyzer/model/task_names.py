@@ -191,16 +191,22 @@ def without_task(name: str, *, numbers: bool = False) -> str | None:
 
     Equal for the logs of a job's workers; None for a name without a task. With `numbers`, these stay.
     """
-    stem = PurePosixPath(log_of(name.lower())).stem
+    stem = _stem(log_of(name.lower()))
     words, tasks = _TASK.subn("", _CHANNEL.sub("", stem))
     return "-".join(re.findall(r"[^\W_]+" if numbers else r"[^\W\d_]+", words)) if tasks else None
 
 
 def words_before_task(name: str) -> str | None:
     """Return the words before the task in a file's name, `bert` of `bert-worker-0-x8k.log`, or None."""
-    stem = PurePosixPath(without_attempt(without_date(name))).stem
+    stem = _stem(without_attempt(without_date(name)))
     task = _TASK.search(stem)
     return "-".join(re.findall(r"[^\W\d_]+", stem[: task.start()])) if task and task["index"] else None
+
+
+def _stem(name: str) -> str:
+    """Return a file's name without folder and last suffix; of a stream `FILE#LABEL`, its label."""
+    file, _, label = name.partition("#")
+    return label or PurePosixPath(file).stem
 
 
 def is_previous(name: str) -> bool:

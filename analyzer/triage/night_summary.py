@@ -261,6 +261,8 @@ def _group_histories(counted: Sequence[Mapping[str, Any]], dates: Sequence[str])
     return found
 
 
+_LATEST_FIRST = (RUNS.c.night.desc(), func.coalesce(RUNS.c.ended, 0.0).desc(), RUNS.c.place)
+"""The order of runs in which the latest is the first; runs without a time are the last of their night."""
 _ORDER = ("new", "regressed", "known", "gone")
 
 
@@ -281,7 +283,7 @@ def _unknown(history: History, histories: Sequence[_GroupHistory], since: str) -
 def _group(history: History, group: _GroupHistory) -> Group:
     """Return a group with its latest run, and with the outcome of restarts of its latest runs."""
     ours = and_(RUNS.c.latest, RUNS.c.fingerprint == group.fingerprint, RUNS.c.night <= group.status.last)
-    wanted = select(RUNS).where(ours).order_by(RUNS.c.night.desc(), RUNS.c.place).limit(_MAX_RESTARTS)
+    wanted = select(RUNS).where(ours).order_by(*_LATEST_FIRST).limit(_MAX_RESTARTS)
     rows = history.rows(wanted)
     run = run_from_row(rows[0])
     rows.sort(key=lambda row: (row["ended"] or 0.0, row["place"]))
@@ -307,7 +309,7 @@ def _hosts(history: History, dates: Sequence[str], pack: RulePack) -> list[HostR
 
 
 def _accused_host(history: History, suspect: HostRate) -> AccusedHost:
-    latest = select(RUNS).where(RUNS.c.id.in_(suspect.ids)).order_by(RUNS.c.night.desc(), RUNS.c.place)
+    latest = select(RUNS).where(RUNS.c.id.in_(suspect.ids)).order_by(*_LATEST_FIRST)
     return AccusedHost(suspect, tuple(map(run_from_row, history.rows(latest.limit(_MAX_NAMED_RUNS)))))
 
 

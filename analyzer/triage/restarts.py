@@ -5,8 +5,11 @@ from typing import NamedTuple
 
 _AGAIN = re.compile(r"[-_.]?(?:attempt|retry|restart(?:ed)?|rerun|again|try)[-_.]?\d{0,4}(?![a-z0-9])")
 _DATE = re.compile(
-    r"(?<!\d)20\d\d[-_./]?[01]\d[-_./]?[0-3]\d(?:[-_.t]?[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?z?)?(?!\d)"
+    r"(?<!\d)20\d\d[-_./]?[01]\d[-_./]?[0-3]\d"
+    r"(?:[-_.t]?[0-2]\d[-_.:]?[0-5]\d(?:[-_.:]?[0-5]\d)?z?|[-_.t][0-2]?\d(?:h|z|utc)(?![a-z0-9])"
+    r"|[-_./t]\d{1,3}(?:h|z|utc)?(?:/[0-5]\d)?(?=/|$))?(?!\d)"
 )
+"""Regex for a date in a path, with a time, an hour or the number of a run on that day behind it."""
 _ID = re.compile(
     r"(?<![a-z0-9])(?:[1-9]\d{3,}(?:[-_.]\d{1,4})?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     r"|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,40})$"

@@ -80,6 +80,21 @@ def test_a_restart_that_helped_is_remembered(tmp_path: Path) -> None:
     assert job_of("/runs/2026-11-20", "/runs") is None
 
 
+def test_the_latest_run_of_a_group_is_the_last_that_ended(tmp_path: Path) -> None:
+    """Not the first by name; a run of a later night is later, and one without a time is the first."""
+    runs = [
+        Planted(0, "z", ("a",), "peer.killed", started=9_000.0),
+        Planted(1, "a", ("a",), "peer.killed", started=90_000.0),
+        Planted(1, "c", ("a",), "peer.killed", started=95_000.0),
+        Planted(1, "b", ("a",), "peer.killed", started=93_000.0),
+        Planted(1, "0", ("a",), "peer.killed"),
+        Planted(1, "y", ("a",), "user.exception"),
+        Planted(1, "x", ("a",), "user.exception"),
+    ]
+    latest = {group.cause: group.run.name for group in told(tmp_path, runs).groups}
+    assert latest == {"peer.killed": "c", "user.exception": "x"}
+
+
 def test_a_renamed_cause_is_one_cause(tmp_path: Path) -> None:
     """The former name has its trend, and its failures count in the ranking of machines."""
     runs = [

@@ -36,6 +36,12 @@ def test_the_last_restart_is_compared_with_the_failure(
         ("gpt-3f2a9c1d7b", "gpt-90ab12cd34"),
         ("a/7c9e6679-7425-40de-944b-e07fc1f90ae7", "a/1763690400"),
         ("2026/11/20/bert", "2026/11/21/bert"),
+        ("resnet/2026-11-25-04", "resnet/2026-11-25-06"),
+        ("resnet/2026-11-25/04", "resnet/2026-11-26/08"),
+        ("resnet/2026/11/25/04/10", "resnet/2026/11/25/06/10"),
+        ("resnet-2026-11-25-04h", "resnet-2026-11-26-06h"),
+        ("resnet/20261125_4", "resnet/20261125_12"),
+        ("resnet/2026-11-25T04Z", "resnet/2026-11-25-06utc"),
     ],
 )
 def test_lives_of_one_job(one: str, other: str) -> None:
@@ -50,6 +56,12 @@ def test_lives_of_one_job(one: str, other: str) -> None:
         ("team-a/bert", "team-b/bert"),
         ("resnet50", "resnet101"),
         ("job-00017", "job-00018"),
+        ("resnet/04", "resnet/06"),
+        ("2026-11-25/12-layers", "2026-11-25/24-layers"),
+        ("bert-2026-11-25-12-layers", "bert-2026-11-25-24-layers"),
+        ("multirun/2026-11-25/10-30-00/0", "multirun/2026-11-25/10-30-00/1"),
+        ("2026-11-25/50x", "2026-11-25/101x"),
+        ("2026-11-25-3d-unet", "2026-11-25-2d-unet"),
     ],
 )
 def test_different_jobs(one: str, other: str) -> None:

@@ -10,6 +10,8 @@ from analyzer.model.placeholders import shorten
 from analyzer.tables.builders import frame
 
 _MAX_MESSAGE = 160
+_ENDED = {"sigterm": "SIGTERM", "ended_by_scheduler": "an end by the scheduler ({})"}
+"""Key of a fact that says who ended a process → how the attempt ended; the scheduler's word counts first."""
 _KEY = ("worker", "attempt")
 
 
@@ -28,23 +30,28 @@ def earlier_attempts(
 
     raised = of_earlier(exceptions.filter("final"))
     codes = of_earlier(facts.filter(pl.col("value") != "running", key="exit_code"))
+    told = of_earlier(facts.filter(pl.col("key").is_in([*_ENDED])).sort("key", descending=True))
     lines = of_earlier(
         records.filter(pl.col("text").str.contains(r"^\S.*\w") | (pl.col("kind") == "progress"))
     )
     rows = (
-        _row(raised.get(key), codes.get(key), lines.get(key))
-        for key in sorted({*raised, *codes, *lines}, key=lambda key: (key[0], -key[1]))
+        _row(raised.get(key), codes.get(key), told.get(key), lines.get(key))
+        for key in sorted({*raised, *codes, *told, *lines}, key=lambda key: (key[0], -key[1]))
     )
     return frame("earlier_attempts", rows)
 
 
 def _row(
-    raised: dict[str, Any] | None, code: dict[str, Any] | None, line: dict[str, Any] | None
+    raised: dict[str, Any] | None,
+    code: dict[str, Any] | None,
+    told: dict[str, Any] | None,
+    line: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    """Return the row of an attempt: at its exception, else at its exit code, else at its last line."""
-    shown = raised or code or line or {}
+    """Return the row of an attempt: at its exception, exit code, message of its end, or last line."""
+    shown = raised or code or told or line or {}
     place = raised["message_line"] or raised["line"] if raised else shown["line"]
-    how = ", ".join(_how(raised, code)) or "no error in its log"
+    by_others = _ENDED[told["key"]].format(told["value"]) if told else "no error in its log"
+    how = ", ".join(_how(raised, code)) or by_others
     own = {key: shown[key] for key in ("worker", "attempt", "of", "source", "time")}
     return {**own, "line": place, "passed_on": bool(raised and not raised["own"]), "how": how}
 

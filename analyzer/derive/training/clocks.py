@@ -130,15 +130,26 @@ def _offsets(marks: pl.DataFrame, workers: pl.DataFrame) -> dict[str, _Offset]:
 
 
 def _offsets_from(first: str, marks: pl.DataFrame) -> Iterator[tuple[str, _Offset]]:
-    place = ["attempt", "tag", "origin", "epoch", "step"]
-    theirs = marks.filter(pl.col("worker") == first).select(*place, pl.col("time").alias("there"))
+    """Yield each worker with the offset of its clock from the `first` one's.
+
+    Attempts are compared by their numbers. If one worker has more of them than the other, as with the log of
+    another night left beside those of this one, the two attempts that are closest in time are compared.
+    """
+    place = ["tag", "origin", "epoch", "step"]
+    theirs = marks.filter(pl.col("worker") == first).select(*place, there="time", theirs="attempt")
     shared = marks.filter(pl.col("worker") != first).join(theirs, on=place)
-    ahead = shared.select("worker", ahead=pl.col("time") - pl.col("there"))
+    attempts = dict(marks.group_by("worker").agg(pl.col("attempt").n_unique()).iter_rows())
+    alike = pl.col("worker").is_in([each for each, count in attempts.items() if count == attempts[first]])
+    pair = pl.when(~alike).then(pl.struct("attempt", "theirs"))
+    ahead = shared.filter(~alike | (pl.col("attempt") == pl.col("theirs"))).select(
+        "worker", pair=pair, ahead=pl.col("time") - pl.col("there")
+    )
     off = (pl.col("ahead") - pl.col("ahead").median()).abs().quantile(0.9, "higher")
-    each = ahead.group_by("worker", maintain_order=True).agg(
+    each = ahead.group_by("worker", "pair", maintain_order=True).agg(
         pl.col("ahead").median(), residual=off, steps=pl.len()
     )
-    for worker, *offset in each.filter(pl.col("steps") >= MIN_STEPS).iter_rows():
+    enough = each.filter(pl.col("steps") >= MIN_STEPS).drop("pair").sort(pl.col("ahead").abs())
+    for worker, *offset in enough.unique("worker", keep="first", maintain_order=True).iter_rows():
         yield worker, _Offset(*offset)
 
 

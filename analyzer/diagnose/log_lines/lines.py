@@ -29,7 +29,10 @@ class LineTexts:
     def __init__(self, tables: Tables, sources: Collection[str]) -> None:
         own = pl.col("source").is_in(list(sources))
         facts = tables["facts"].filter(own & pl.col("line").is_not_null() & pl.col("excerpt").is_not_null())
-        self._facts = {(row["source"], row["line"]): row["excerpt"] for row in facts.iter_rows(named=True)}
+        stated: dict[tuple[str, int], dict[str | None, str]] = {}
+        for source, line, worker, excerpt in facts.select("source", "line", "worker", "excerpt").iter_rows():
+            stated.setdefault((source, line), {})[worker] = excerpt
+        self._facts = {place: [*said.values()][-1] for place, said in stated.items() if _agree(said)}
         wanted = (
             tables["records"].filter(own).select("source", "line", "last_line", "lines", "text").sort("line")
         )
@@ -54,6 +57,11 @@ class LineTexts:
         known = dict(numbered(record)) if record else {}
         text = known.get(line) or self._facts.get((source or "", line), "")
         return _with_exception(text, record) if record and len(known) == 1 else text
+
+
+def _agree(said: Mapping[str | None, str]) -> bool:
+    """Return False if a line, such as all of a JSON file, says something else of each worker."""
+    return len(said) == 1 or len({*said.values()}) == 1
 
 
 def _with_exception(text: str, record: Mapping[str, Any]) -> str:

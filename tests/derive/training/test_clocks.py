@@ -158,6 +158,24 @@ def test_a_pause_as_long_as_those_before_is_no_silence(tables_of: TablesOf) -> N
         assert tables["silences"]["silent"].to_list() == [silent, silent]
 
 
+@pytest.mark.runs
+@pytest.mark.parametrize("old", ["worker-0.log.bak", "worker-1.log.old"])
+def test_the_log_of_another_night_shifts_no_clock(old: str, tables_of: TablesOf) -> None:
+    """Nor does an attempt that one worker made alone; a clock that is wrong in all of them is found."""
+    server = (
+        "2026-11-21 {}.000000: I rpc/grpc_server_lib.cc:457] Started server with target: grpc://h{}:2222\n"
+    )
+    tonight = {n: f"03:00:0{n}" for n in range(1, 8)}
+    logs = {f"worker-{n}.log": server.format("03:00:00", n) + log(tonight) for n in range(3)}
+    before = {n: f"01:00:0{n}" for n in range(1, 6)}
+    left = server.format("01:00:00", old[7]) + log(before)
+    shifts = tables_of(logs | {old: left.replace("2026-11-21", "2026-11-18")})["clocks"]["shift"]
+    assert {*shifts} <= {0.0, None}
+    ahead = {name: text.replace(" 03:", " 04:") if name[7] == old[7] else text for name, text in logs.items()}
+    off = clocks(tables_of(ahead | {old: left}))
+    assert off[f"worker:{old[7]}", "log"]["shift"] == 3600
+
+
 def test_what_cannot_be_compared_is_measured_by_its_own_clock(tables_of: TablesOf) -> None:
     """Two steps do not tell an offset; a worker's silence then is that of its own log."""
     steps = {1: "03:00:01", 2: "03:00:02"}

@@ -46,3 +46,18 @@ def test_a_line_whose_number_is_known_is_quoted_alone() -> None:
     text = f"{HEADING}\n{FRAMES}\nKeyError: 'label'"
     assert quoted(text, last_line=10) == HEADING
     assert quoted(text, last_line=10, line=10) == "KeyError: 'label'"
+
+
+def test_a_line_that_states_something_of_each_pod_is_not_quoted() -> None:
+    """All of a JSON file may be one line; what one pod's states stand for is no quote of another's."""
+    rows = [
+        {"source": "pods.json", "line": line, "worker": f"worker:{at}", "key": "exit_code", "excerpt": said}
+        for line, said, at in [
+            (1, '"exitCode": 137', 0),
+            (1, '"exitCode": 1', 1),
+            (2, "same", 0),
+            (2, "same", 1),
+        ]
+    ]
+    texts = LineTexts({"records": frame("records", []), "facts": frame("facts", rows)}, ["pods.json"])
+    assert [texts.at("pods.json", line) for line in (1, 2)] == ["", "same"]

@@ -58,6 +58,8 @@ _MIN_LINES = 2
 _MIN_FOR_RETURNS = 12
 """Lines with a prefix from which on each writer must have written two of them on average."""
 _OF_SLURM = ("srun: ", "slurmstepd: ")
+_REPORT, _END_OF_REPORT = "Sender: LSF System <", "The output (if any)"
+"""How LSF's report on a job begins, below the output or above it, and the line above the output."""
 _DATED = re.compile(r"\d{4}|[IWEF]\d{4} \d\d:")
 """Regex for lines that begin with a date, of TensorFlow's loggers, too: no prefix above covers them."""
 _LOG_FIELD = re.compile(r'"log"\s*:')
@@ -263,6 +265,23 @@ def _is_docker(entries: Sequence[str]) -> bool:
     return any(_LOG_FIELD.search(line) and has_line_break(line) for line in entries)
 
 
+def _outside_reports(style: Style) -> Style:
+    """Return a parser that finds no new writers in the reports of LSF, whose lines look labelled."""
+    seen: set[str | None] = set()
+    inside = False
+
+    def read(line: str) -> CollectedLine | None:
+        nonlocal inside
+        inside = line.startswith(_REPORT) or (inside and not line.startswith(_END_OF_REPORT))
+        found = style(line)
+        if found is None or (inside and found.key not in seen):
+            return None
+        seen.add(found.key)
+        return found
+
+    return read
+
+
 def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[Stream]:
     """Split consecutive lines of a file by origin; without a style, they are one stream.
 
@@ -274,11 +293,12 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
     unfinished: dict[tuple[str | None, str], tuple[int, str, str]] = {}
     strippers: defaultdict[str | None, TimestampStripper] = defaultdict(TimestampStripper)
     key: str | None = None
+    read = _outside_reports(style) if style else None
     for number, line in numbered:
-        if line.startswith(_OF_SLURM):
+        if line.startswith((*_OF_SLURM, _REPORT)):
             key = None
         shown = line if isinstance(style, Coloured) else _without_colours(line)
-        marked = style(shown) if style else None
+        marked = read(shown) if read else None
         if marked and marked.follows:
             marked = marked._replace(key=key)
         elif marked:

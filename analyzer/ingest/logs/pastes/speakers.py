@@ -3,9 +3,11 @@
 Programs label lines alike, so that only a talk counts: two names take turns, and both speak to each other.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.pastes.line_forms import is_spoken
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.traceback_format import names_error
@@ -27,6 +29,8 @@ _TO_EACH_OTHER = lazy_regex(
 )
 """Regex for what a person says to another one."""
 _LEAST_LINES = 3
+_MAX_PASTED = 2
+"""Lines of TensorFlow or Python that a person may say; what stands before more of them names their writer."""
 
 
 def said_in_chat(lines: Sequence[str]) -> Mapping[int, str]:
@@ -37,6 +41,8 @@ def said_in_chat(lines: Sequence[str]) -> Mapping[int, str]:
         for at, match in labelled
         if not _NO_PERSON.match(match["name"]) and not names_error(lines[at])
     ]
+    writing = Counter(name for _, name, said in named if begins_own_line(said))
+    named = [each for each in named if writing[each[1]] <= _MAX_PASTED]
     speaking = {name for _, name, said in named if is_spoken(said) or _TO_EACH_OTHER.search(said)}
     talking = speaking | {name for _, name, said in named if _TALK.search(said)}
     turns = [(at, name, said) for at, name, said in named if name in talking]

@@ -241,6 +241,23 @@ def test_lines_of_slurm_among_labelled_ones_are_no_tasks() -> None:
     assert found == {"0": ["step 1", "step 2"], "1": ["step 1"], None: own}
 
 
+LSF = ["Sender: LSF System <lsfadmin@m1>", "Subject: Job 7: <bert> in cluster <hpc> Exited", "",
+       "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.", "    CPU time :  3 sec."]  # fmt: skip
+
+
+def test_the_report_of_lsf_below_labelled_lines_is_of_no_task() -> None:
+    """What the next run appends below it is; and so is the output below a report that stands above it."""
+    own = [f"{n % 2}: step {n}" for n in range(80)]
+    steps: dict[str | None, list[str]] = {
+        str(rank): [f"step {n}" for n in range(rank, 80, 2)] for rank in (0, 1)
+    }
+    assert streams("\n".join([*own, *LSF])) == {**steps, None: LSF}
+    found = streams("\n".join([*own, *LSF, "0: step 80"]))
+    assert found == {"0": [*steps["0"], "step 80"], "1": steps["1"], None: LSF}
+    mark = "The output (if any) follows:"
+    assert streams("\n".join([*LSF, mark, *own])) == {**steps, None: [*LSF, mark]}
+
+
 def test_the_lines_behind_a_replica_that_ended_are_its_own() -> None:
     """AI Platform quotes a traceback of many lines behind the name."""
     ends = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.ingest.logs.pastes.markdown import unmarked
+from analyzer.ingest.logs.pastes.speakers import said_in_chat
 
 LOG = "2026-11-21 01:40:37.754266: E tensorflow/core/common_runtime/ring_alg.cc:290] Aborting RingReduce"
 ERROR = "tensorflow.python.framework.errors_impl.InvalidArgumentError: Incompatible shapes: [64] vs. [32]"
@@ -43,3 +44,12 @@ def test_names_may_have_two_words_and_small_letters() -> None:
 def test_labelled_lines_of_programs_are_no_chat(log: list[str]) -> None:
     """However they address their reader."""
     assert unmarked(log) == log
+
+
+def test_what_stands_before_lines_of_tensorflow_is_no_person() -> None:
+    """Argo labels lines so; a person may paste one behind the name."""
+    began = "2026-11-21 05:00:00.053746: I tensorflow/core/util/port.cc:113] oneDNN is on. You may see other results."
+    said = ["bert-x7-train-10", "bert-x7-train-20"]
+    assert said_in_chat([f"{said[n % 2]}: {began}" for n in range(8)]) == {}
+    chat = [f"anna: {began}", "bob: did you see that?", "anna: no, sorry"]
+    assert said_in_chat(chat)[0] == began
