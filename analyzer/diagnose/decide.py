@@ -21,6 +21,8 @@ _FINISHED = 0.95
 """Confidence of a healthy verdict if the files show how every training worker ended."""
 _INFERRED = 0.75
 """Confidence of a healthy verdict if the end of a training worker is inferred."""
+_SHORT_OF_PLAN = LEVELS["possible"]
+"""Highest confidence of a healthy verdict if a worker ended before its planned end, and no line says why."""
 _LOCAL_DEVICES = r"Using MirroredStrategy with devices \([^()]*/job:localhost/"
 _SIGTERM = 15
 _BROKEN = ("exception", "aborted_by_peer", "signal", "vanished")
@@ -207,9 +209,10 @@ def _without_cause(
         refuting, crashed = list(_refuting(findings)), list(_ended_badly(tables["lifetimes"]))
         against = [*refuting, *crashed]
         inferred = lives.filter(~pl.col("sure"))
-        sure = _INFERRED if inferred.height else _FINISHED
+        short = stopped_short(lives)
+        sure = _SHORT_OF_PLAN if short else _INFERRED if inferred.height else _FINISHED
         confidence = min(sure, _DOUBTED[len(against) > 1]) if against else sure
-        limit = _limit(confidence, inferred, [f.summary for f in refuting] + crashed)
+        limit = _limit(confidence, inferred, [f.summary for f in refuting] + crashed, short=short)
         doubts = (*(f.summary for f in refuting if f.role is not Role.CONTEXT), *crashed)
         return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, doubts, limit)
     if _training_broke(tables) or stated_failure(tables["facts"]) or _ends_in_traceback(tables):
@@ -251,14 +254,20 @@ def stated_failure(facts: pl.DataFrame) -> str:
     return f"The scheduler reports that the job failed{exited} ({source}{f':{line}' if line else ''})."
 
 
-def _limit(confidence: float, inferred: pl.DataFrame, against: Sequence[str]) -> str:
+def stopped_short(lives: pl.DataFrame) -> bool:
+    """Return True if all training workers ended well, but far from their plan, and none says why."""
+    return lives.height > 0 and bool(lives["left_short"].all(ignore_nulls=False))
+
+
+def _limit(confidence: float, inferred: pl.DataFrame, against: Sequence[str], *, short: bool) -> str:
     """Return why a verdict of healthy is not more certain; empty without a reason in the files."""
     has_code = pl.col("exit_code").is_not_null()
     unseen, exited = (inferred.filter(each)["worker"].to_list() for each in (~has_code, has_code))
     reasons = [f"no exit code or closing line shows the end of {listed(unseen)}"] if unseen else []
-    reasons += [f"{listed(exited)} exited with code 0, and no line shows that all steps were done"] * bool(
-        exited
-    )
+    if exited and not short:
+        reasons += [f"{listed(exited)} exited with code 0, and no line shows that all steps were done"]
+    if short:
+        reasons += ["the plan was longer, and no line says that the training was done or why it stopped"]
     reasons += [f"“{each.rstrip('.')}” speaks against it" for each in against[:1]]
     return f"The confidence is only {100 * confidence:.0f} %: {'; '.join(reasons)}." if reasons else ""
 

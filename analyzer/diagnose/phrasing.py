@@ -9,7 +9,7 @@ import polars as pl
 from analyzer.diagnose.advice.collected import path_in, without_collected
 from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of, without_repeats
 from analyzer.diagnose.advice.listed_as_running import listed_as_running
-from analyzer.diagnose.decide import Decision, beyond_budget, overtaken, stated_failure
+from analyzer.diagnose.decide import Decision, beyond_budget, overtaken, stated_failure, stopped_short
 from analyzer.diagnose.log_lines.lines import last_words, odd_exit
 from analyzer.diagnose.log_lines.telling_lines import without_start
 from analyzer.diagnose.wording import how_it_ended, wording
@@ -101,6 +101,8 @@ def _healthy(decision: Decision, tables: Tables) -> str:
     many = "both" if lives.height == 2 else f"all {lives.height}"
     whose = lives["worker"][0] if lives.height == 1 else f"{many} training workers"
     ended = f"{whose} reached the planned end."
+    if stopped_short(lives):
+        ended = f"{whose} exited with code 0, though much of the plan was left."
     if lives["attempts"].max() == 1 and (lost := _lost_on_the_way(tables)):
         was, them = ("was", "it") if len(lost) == 1 else ("were", "them")
         if set(lost) <= _came_back(tables):

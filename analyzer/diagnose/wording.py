@@ -39,6 +39,8 @@ def _way_of_ending(life: Mapping[str, Any]) -> str:
     """Return the key of the phrase for `ended`; `running`, `exited` and `unknown` have one more."""
     if life["ended"] == "unknown" and life.get("listed"):
         return "listed"
+    if life["ended"] == "finished" and life.get("left_short"):
+        return "finished_short"
     if life["ended"] == "running" and not life.get("sure", True):
         return "goes_on"
     return "exited_unplanned" if life["ended"] == "exited" and not life.get("plan_known") else life["ended"]

@@ -4,6 +4,10 @@ set -uo pipefail
 
 reports=$(mktemp -d "$RUNNER_TEMP/mwms-report.XXXXXX")
 fail_on=${FAIL_ON:-degraded}
+case $fail_on in failed | degraded | never) ;; *)
+  echo "fail-on is failed, degraded or never, not $fail_on" >&2
+  exit 2
+esac
 [ "$fail_on" = never ] && lowest=failed || lowest=$fail_on
 mwms-analyze --format html,json,markdown,github,junit,sarif --fail-on "$lowest" --redact "${REDACT:-secrets}" \
   -o "$reports" -- "$RUN"

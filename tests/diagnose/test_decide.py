@@ -162,3 +162,32 @@ def test_the_scheduler_alone_says_that_the_job_failed(
     tables = tables_of({"sacct.txt": "\n".join(["JobID|State|ExitCode", *rows, ""])})
     assert decide([], tables).verdict is verdict
     assert stated_failure(tables["facts"]) == says
+
+
+_FAR = "Epoch 3/10\n90/90 - 58s - loss: 0.3333 - 58s/epoch - 640ms/step\n"
+_LAST = "Epoch 10/10\n90/90 - 58s - loss: 0.3333 - 58s/epoch - 640ms/step\n"
+
+
+@pytest.mark.runs
+@pytest.mark.parametrize(
+    ("log", "confidence"),
+    [
+        (_FAR, 0.6),
+        ("".join(f"step {step}/10000 loss 0.5\n" for step in (80, 90)), 0.6),
+        (_LAST, 0.95),
+        (_FAR + "Epoch 3: early stopping\n", 0.95),
+        (_FAR + "training finished\n", 0.95),
+        ("step 9800/10000 loss 0.5\nstep 9900/10000 loss 0.5\n", 0.75),
+        ("epoch 8/10 loss 0.5\nepoch 9/10 loss 0.5\n", 0.95),
+    ],
+    ids=["epochs", "steps", "done", "stopped early", "said so", "steps that no line shows", "epochs from 0"],
+)
+def test_an_end_far_from_the_plan_is_doubted(tables_of: TablesOf, log: str, confidence: float) -> None:
+    """Exit code 0 does not show that the training was done; EarlyStopping may say nothing."""
+    tables = tables_of(
+        {"worker-0.log": log, "worker-1.log": log, "exit_codes.txt": "worker-0 0\nworker-1 0\n"}
+    )
+    decision = decide([], tables)
+    assert (decision.verdict, decision.confidence) == (Verdict.HEALTHY, confidence)
+    doubted = "though much of the plan was left" in summary(decision, tables)
+    assert doubted == (confidence == 0.6)

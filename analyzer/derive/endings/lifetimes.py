@@ -18,7 +18,7 @@ from analyzer.derive.endings.teardown import scheduler_stop, terminated_by_stop
 from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress, last_telling
-from analyzer.derive.training.progress import StartUp, comparable, completion_lines, with_short_plans
+from analyzer.derive.training.progress import Place, StartUp, comparable, completion_lines, with_short_plans
 from analyzer.model import task_names
 from analyzer.model.messages import Messages
 from analyzer.tables.builders import frame
@@ -265,11 +265,16 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "listed": bool(life.facts["pod_running"]),
         "plan_known": bool(place and place.states_plan),
         "planned_end": bool(place and place.is_planned_end),
+        "left_short": how == "finished" and code == 0 and not life.closing and _is_far(place),
         "end_source": end.get("source"),
         "end_line": end.get("line"),
         "end_time": end.get("until"),
         **_cited_line(life, how, end),
     }
+
+
+def _is_far(place: Place | None) -> bool:
+    return place is not None and place.is_far_from_plan
 
 
 def _raises_at_its_end(records: Sequence[Row]) -> bool:

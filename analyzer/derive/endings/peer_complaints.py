@@ -53,6 +53,8 @@ class _Wording(NamedTuple):
     targets: Wording
     wrappers: Wording
     reasons: Mapping[str, Wording]
+    gone: Wording
+    silent: Wording
 
 
 def accusations(
@@ -83,6 +85,7 @@ def accusations(
                 survived = _seconds_between(since, last.get(accuser))
                 replaced = may_be_replaced and _replaced(found, ends.get(accuser), survived)
                 row = _row(record, found) | {"counts": _counts(record, found, ends, said) and not replaced}
+                row["unanswered"] = _unanswered(record["text"], wording)
                 row["went_on"] = _seconds_between(row["time"], last.get(accuser))
                 key = (accuser, found.worker, found.kind)
                 if key not in first or (row["counts"] and not first[key]["counts"]):
@@ -96,6 +99,8 @@ def _wording(messages: Messages) -> _Wording:
         messages.wording("remote_target"),
         messages.wording("wraps_status"),
         {how: messages.wording("reason", how) for how in STATES["reason"].words},
+        messages.wording("peer_gone"),
+        messages.wording("peer_silent"),
     )
 
 
@@ -165,6 +170,11 @@ def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
         kind = "leader" if task == leader and kind in {"transport", "deadline"} else None
     if kind:
         yield Complaint(task, kind, method, match.start())
+
+
+def _unanswered(text: str, wording: _Wording) -> bool:
+    """Return True if a report says that nothing answered, and not that a process ended."""
+    return wording.silent.is_in(text) and not wording.gone.is_in(text)
 
 
 def _reason(before: str, wording: _Wording) -> str | None:

@@ -20,6 +20,8 @@ from analyzer.tables.clock_alignment import CommonClock
 
 _LONGEST = 300
 """Maximum length in characters of a completion line."""
+_SHARE_LEFT = 10
+"""A tenth of the planned steps may be left: not every step is logged."""
 _SENTENCE_END = lazy_regex(r"[.!;]+ +")
 _NAMES_EPOCH = re.compile(r"(?i)epoch")
 
@@ -66,6 +68,18 @@ class Place(NamedTuple):
         if self.steps is None or self.step != self.steps:
             return False
         return self.epochs is None or self.epoch == self.epochs
+
+    @property
+    def is_far_from_plan(self) -> bool:
+        """Return True if much of the stated plan is left: an epoch, or without epochs a tenth of the steps.
+
+        Only `fit` surely counts epochs from 1, so that the last of other programs may be one below the plan.
+        """
+        if self.epochs is not None:
+            return self.epochs - (self.epoch or 0) > (self.origin != "fit")
+        if self.steps is None or self.step is None or self.epoch is not None:
+            return False
+        return (self.steps - self.step) * _SHARE_LEFT > self.steps
 
 
 class StartUp(NamedTuple):

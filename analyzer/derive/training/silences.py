@@ -24,6 +24,8 @@ _SHORTEST_ESTIMATED = 600.0
 """The same where the end of the last epoch is estimated: saving and evaluation come on top of it."""
 _USUAL = 2.0
 """Longest pauses within which the next progress was still to be expected."""
+_ROUNDED = 1.0
+"""Seconds by which a line that states whole seconds can seem earlier than the one above it."""
 
 Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]
 """(worker, attempt) → kind of file, last time, and longest pause between two times."""
@@ -85,7 +87,7 @@ def _asked(row: Mapping[str, Any], caught: float | None) -> dict[str, Any]:
     """Return whether a worker caught SIGTERM no later after its progress than its usual pauses explain."""
     if caught is None or row["since"] is None:
         return {}
-    return {"asked_at_work": 0 <= caught - row["since"] <= max(SHORTEST, _USUAL * row["pause"])}
+    return {"asked_at_work": -_ROUNDED <= caught - row["since"] <= max(SHORTEST, _USUAL * row["pause"])}
 
 
 def _progress_ends(
