@@ -81,9 +81,17 @@ def telling_lines(tables: Tables) -> list[Telling]:
 
 
 def without_harmless(tables: Tables, findings: Sequence[Finding]) -> Tables:
-    """Return the tables without the records whose first line is like one that a fired benign rule cites."""
-    benign = (f for f in findings if f.outcome is Outcome.FIRED and f.role is Role.BENIGN)
-    harmless = {template_of(place.excerpt) for f in benign for place in f.evidence if place.excerpt}
+    """Return the tables without the records whose first line is like one that a fired benign rule cites.
+
+    A line that a note cites of several workers is left out, too: it tells no worker from another.
+    """
+    cited: dict[tuple[Role, str], set[str | None]] = {}
+    for finding in findings:
+        if finding.outcome is Outcome.FIRED and finding.role in {Role.BENIGN, Role.CONTEXT}:
+            for place in finding.evidence:
+                if place.excerpt:
+                    cited.setdefault((finding.role, template_of(place.excerpt)), set()).add(place.worker)
+    harmless = {line for (role, line), workers in cited.items() if role is Role.BENIGN or len(workers) > 1}
     records = tables["records"]
     if not harmless or records.is_empty():
         return tables

@@ -60,6 +60,21 @@ def test_a_line_that_a_benign_rule_explains_is_never_shown(line: str, shown: boo
 
 
 @pytest.mark.runs
+def test_a_line_that_a_note_cites_of_several_workers_tells_none_apart(make_run: MakeRun) -> None:
+    """On machines without a GPU, each worker misses the libraries of CUDA."""
+    missing = "".join(
+        f"2026-11-20 09:14:0{n}.1: W tensorflow/stream_executor/platform/default/dso_loader.cc:64] Could not load"
+        f" dynamic library '{name}'; dlerror: {name}: cannot open shared object file: No such file or directory\n"
+        for n, name in enumerate(("libcudart.so.11.0", "libcuda.so.1"))
+    )
+    odd = "2026-11-20 09:15:00.1: E our/io.cc:1] quota of this tenant is used up\n"
+    logs = {"worker-0.log": missing + PLAIN + odd, "worker-1.log": missing + PLAIN}
+    document = analyze([make_run(logs | {"exit_codes.txt": "worker-0 17\n"})]).document
+    assert document["cause"] == "unknown"
+    assert [each["line"]["line"] for each in document["telling_lines"]] == [9]
+
+
+@pytest.mark.runs
 def test_a_plain_sentence_is_no_telling_line(make_run: MakeRun) -> None:
     """Neither the command line of the job nor a list of options."""
     log = PLAIN + "options: preemption_on_demand_checkpoint=True, http port 8403\n"
