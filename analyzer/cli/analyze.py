@@ -136,6 +136,8 @@ def _run(arguments: argparse.Namespace) -> int:
         else:
             written = [] if arguments.post and arguments.output is None else formats
             where = targets.resolve_targets(arguments.output, formats, paths)
+            if arguments.redact == "topology":
+                where = where._replace(suffix=targets.digest_of(arguments.paths))
             diagnosis = _analyze(arguments, paths, (*formats, "text"))
             _report(diagnosis, written, where, arguments.color, explained=arguments.explain)
     _print_warnings(diagnosis, arguments.output)

@@ -1,5 +1,6 @@
 """Determines where reports are written, before the run is read, so that a bad target fails early."""
 
+import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,12 +18,15 @@ class Targets(NamedTuple):
 
     folder: Path
     file: str | None = None
+    suffix: str = ""
+    """What follows the run's name in the names of files, such as a digest of a name that is masked."""
 
     def paths(self, run: str, formats: Sequence[str]) -> list[Path]:
         """Return the file named by `-o`, else one `mwms-report-RUN` path per format."""
         if self.file:
             return [self.folder / self.file]
-        return [self.folder / f"mwms-report-{_file_name(run)}{FORMATS[each].suffix}" for each in formats]
+        name = f"{_file_name(run)}{self.suffix}"
+        return [self.folder / f"mwms-report-{name}{FORMATS[each].suffix}" for each in formats]
 
 
 def chosen_formats(given: str | None, output: str | None) -> list[str]:
@@ -44,6 +48,14 @@ def chosen_formats(given: str | None, output: str | None) -> list[str]:
             "give a name with this suffix, or no --format"
         )
     return formats
+
+
+def digest_of(names: Sequence[str]) -> str:
+    """Return `-` and a short digest of the names of the inputs, which tells reports of masked names apart."""
+    own = [
+        name.rstrip("/").rpartition("/")[2] if "://" in name else Path(name).resolve().name for name in names
+    ]
+    return f"-{hashlib.sha256(os.fsencode('/'.join(own))).hexdigest()[:8]}"
 
 
 def _is_misnamed(output: str | None, format_: str) -> bool:

@@ -124,7 +124,7 @@ def _warn(text: str) -> None:
 
 def _summary_line(night: TriageResult, settle: str) -> str:
     failed = sum(each.verdict in {"failed", "degraded"} for each in night.unreported)
-    line = f"{night.date}: {plural(night.found, 'run')} found, {night.examined} examined"
+    line = f"{night.date}: {plural(night.found, 'run')} found, {night.examined - night.unchanged} examined"
     if unread := sum(bool(each.problem) for each in night.unreported):
         line += f" ({unread} could not be diagnosed)"
     line += f", {failed} newly failed or degraded"
@@ -132,6 +132,7 @@ def _summary_line(night: TriageResult, settle: str) -> str:
         line += f", {unclear} inconclusive"
     waited = f"call again {settle} after the last write, or with --settle 0s to take them now"
     more = [f"{night.waiting} still being written ({waited})"] * (night.waiting > 0)
+    more += [f"{night.unchanged} written anew with the same content"] * (night.unchanged > 0)
     more += [f"{night.left} left for the next time"] * (night.left > 0)
     kept = f"{night.other_rules} kept as diagnosed with other rules (--again re-examines them)"
     more += [kept] * (night.other_rules > 0)

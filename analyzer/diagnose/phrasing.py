@@ -49,7 +49,7 @@ def summary(decision: Decision, tables: Tables) -> str:
         return f"No end is recorded: {listed_so}."
     if _shows_no_job(tables):
         return "Nothing in the files shows a training job: they may be no logs of one."
-    or_not = "; it may still be running" if _may_still_run(tables) else ""
+    or_not = "; it may still be running" if _may_still_run(tables) else _some_run(tables)
     return f"The collected files do not show how the job ended{or_not}."
 
 
@@ -87,6 +87,15 @@ def _in_progress(tables: Tables) -> str:
 def _all_run(lives: pl.DataFrame) -> bool:
     """Return True if a file states of each of the workers that it was running."""
     return bool(((lives["ended"] == "running") & lives["sure"]).all())
+
+
+def _some_run(tables: Tables) -> str:
+    """Return which workers a file lists as running although others had ended, as a clause; else nothing."""
+    lives = tables["lifetimes"].filter("trains")
+    running = lives.filter("sure", ended="running")["worker"].to_list()
+    if not running or len(running) == lives.height:
+        return ""
+    return f"; {listed(running)} {'was' if len(running) == 1 else 'were'} still running"
 
 
 def _may_still_run(tables: Tables) -> bool:

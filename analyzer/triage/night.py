@@ -90,8 +90,9 @@ class RunExaminer(Protocol):
 class TriageResult:
     """Result of a call, updated during the call.
 
-    It counts runs found, examined, still being written (`waiting`), postponed by `--limit` (`left`) and, with
-    `rules` of the user, left as other rules diagnosed them (`other_rules`).
+    It counts runs found, examined, of these the ones whose files were only written anew with the same content
+    (`unchanged`), still being written (`waiting`), postponed by `--limit` (`left`) and, with `rules` of the
+    user, left as other rules diagnosed them (`other_rules`).
     `filed` has the earlier nights that got runs, the latest first. `undated` counts those of their runs that
     state no time, so that the last write to their files counts.
     `unreported` has the runs that no earlier exit status has reported.
@@ -100,6 +101,7 @@ class TriageResult:
     date: str
     found: int = 0
     examined: int = 0
+    unchanged: int = 0
     waiting: int = 0
     left: int = 0
     other_rules: int = 0
@@ -175,6 +177,7 @@ class _Call(NamedTuple):
                 if each.outcome == "written":
                     result.waiting += 1
                     continue
+                result.unchanged += each.outcome == "same"
                 night = each.task.night or (night_of(each, options.now) if own_nights else result.date)
                 result.undated += night != result.date and _states_no_time(each)
                 by_night[night].append((each, _write_report(self.outputs, each)))

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -239,6 +240,18 @@ def test_the_report_goes_to_the_current_directory(
     main([str(KILLED)])
     assert (tmp_path / "mwms-report-worker-killed.html").is_file()
     assert capsys.readouterr().out.splitlines()[-1].endswith("mwms-report-worker-killed.html")
+
+
+def test_reports_of_masked_names_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    """Each run has a name of its own, the same one each time; a file that `-o` names keeps its name."""
+    for name in ("fraud-7", "acme-3", "fraud-7"):
+        shutil.copytree(KILLED, tmp_path / "runs" / name, dirs_exist_ok=True)
+        main([str(tmp_path / "runs" / name), "--redact", "topology", "-o", f"{tmp_path}/out/"])
+    written = [path.name for path in (tmp_path / "out").iterdir()]
+    assert len(written) == 2
+    assert all(re.fullmatch(r"mwms-report-dir-1-[0-9a-f]{8}\.html", name) for name in written)
+    main([str(KILLED), "--redact", "topology", "-o", str(tmp_path / "named.html")])
+    assert (tmp_path / "named.html").is_file()
 
 
 def test_several_formats_go_to_a_directory(tmp_path: Path) -> None:

@@ -52,7 +52,12 @@ def test_only_what_is_new_or_changed_is_examined(desk: Desk, capsys: pytest.Capt
     assert desk.call() == 0
     log = desk.runs / "bad" / "worker-0.log"
     os.utime(log, (1_800_000_500, 1_800_000_500))
+    capsys.readouterr()
     assert desk.call() == 0, "a later time and the same content is no change"
+    assert (
+        "0 examined, 0 newly failed or degraded, 1 written anew with the same content"
+        in capsys.readouterr().out
+    )
     assert state(desk.out / "reports") == reports
 
     desk.write("bad", "ValueError: another thing")

@@ -10,7 +10,7 @@ from analyzer.model.placeholders import shorten
 from analyzer.tables.builders import frame
 
 _MAX_MESSAGE = 160
-_ENDED = {"sigterm": "SIGTERM", "ended_by_scheduler": "an end by the scheduler ({})"}
+_ENDED = {"sigterm": "was ended by SIGTERM", "ended_by_scheduler": "was ended by the scheduler ({})"}
 """Key of a fact that says who ended a process → how the attempt ended; the scheduler's word counts first."""
 _KEY = ("worker", "attempt")
 
@@ -50,8 +50,9 @@ def _row(
     """Return the row of an attempt: at its exception, exit code, message of its end, or last line."""
     shown = raised or code or told or line or {}
     place = raised["message_line"] or raised["line"] if raised else shown["line"]
-    by_others = _ENDED[told["key"]].format(told["value"]) if told else "no error in its log"
-    how = ", ".join(_how(raised, code)) or by_others
+    by_others = _ENDED[told["key"]].format(told["value"]) if told else "ended with no error in its log"
+    with_what = ", ".join(_how(raised, code))
+    how = f"ended with {with_what}" if with_what else by_others
     own = {key: shown[key] for key in ("worker", "attempt", "of", "source", "time")}
     return {**own, "line": place, "passed_on": bool(raised and not raised["own"]), "how": how}
 

@@ -131,10 +131,11 @@ def _broke_off(life: Life) -> bool:
 
 
 def _ended_without_code(life: Life) -> tuple[str, bool]:
-    if life.place is not None and life.place.is_planned_end:
+    stated = life.fact("exit_code") == "running" and life.facts["exit_code"][-1]["line"] is not None
+    if life.place is not None and life.place.is_planned_end and not stated:
         return "finished", False
     if life.fact("exit_code") == "running":
-        return "running", life.facts["exit_code"][-1]["line"] is not None
+        return "running", stated
     if any(life.facts[key] for key in _STACKS):
         return "running", False
     return ("stopped" if life.facts["sigterm"] else "unknown"), False

@@ -71,7 +71,14 @@ def require_one_job(name: str, read: Tables, messages: Messages) -> None:
         UsageError: the run contains several jobs.
     """
     if jobs := several_jobs(read, messages):
-        raise UsageError(f"{name}: these look like {len(jobs)} jobs: {_named(jobs)}; {_way_out(jobs)}")
+        many = _number(len(jobs), read["sources"]["source"].to_list())
+        raise UsageError(f"{name}: these look like {many}: {_named(jobs)}; {_way_out(jobs)}")
+
+
+def _number(jobs: int, sources: Sequence[str]) -> str:
+    """Return the number of jobs; the least one if more directories may hold others."""
+    folders = {_folder_in("", source) for source in sources} - {""}
+    return f"at least {jobs} jobs in {len(folders)} directories" if len(folders) > jobs else f"{jobs} jobs"
 
 
 def _named(jobs: Sequence[str]) -> str:

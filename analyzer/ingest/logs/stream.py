@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 
 from analyzer.ingest.logs import fact_patterns, gauges
+from analyzer.ingest.logs.boots import BOOTED, Boots
 from analyzer.ingest.logs.pastes.markdown import begins_output, is_fence
 from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
 from analyzer.ingest.logs.records import Record, records
@@ -32,10 +33,16 @@ def read_stream(
     output: SourceRows, stretches: Iterable[list[tuple[int, str]]], year: int, matcher: Matcher
 ) -> None:
     """Read chunks of numbered lines, in order and with gaps between them, into `output`."""
-    progress, excerpts = ProgressReader(), _Excerpts()
+    progress, excerpts, boots = ProgressReader(), _Excerpts(), Boots()
     wanted: Wanted = deque()
     found = records(_lines(output, stretches, wanted, matcher), year, matcher.wording)
     for record, is_edge in _with_edges(found):
+        hits = [(hit, matcher.facts.get(hit.pattern)) for hit in _hits(record, wanted, matcher)]
+        for hit, announced in hits:
+            if announced is None or announced.detail != BOOTED:
+                _add_hit(output, record, hit, announced)
+        if boots.covers(record, hits):
+            continue
         output.observe_time(record.time)
         if record.cut:
             what = f"{record.cut} lines left out of the middle of a very long record"
@@ -45,11 +52,9 @@ def read_stream(
         if record.kind not in {"cpp", "traceback"}:
             gauges.add_gauges(output, record)
         excerpts.read(output, record)
-        hits = _hits(record, wanted, matcher)
-        for hit in hits:
-            _add_hit(output, record, hit, matcher.facts.get(hit.pattern))
         if hits or is_edge or record.kind == "traceback" or record.level in {"W", "E", "F"}:
             _add_record(output, record)
+    boots.add_fact(output)
 
 
 class _Excerpts:

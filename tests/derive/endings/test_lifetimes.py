@@ -41,6 +41,8 @@ def life(tables: Tables, worker: str) -> dict[str, Any]:
         ([*STEPS, DONE], None, "finished"),
         ([*STEPS, DONE, says("terminate called without an active exception")], "-6", "finished"),
         ([fit(20)], None, "finished"),
+        ([fit(20)], "running", "running"),
+        ([*STEPS, DONE], "running", "finished"),
         ([*STEPS, raised("KeyError: 'x'")], None, "exception"),
         ([*STEPS, LOST], "1", "aborted_by_peer"),
         (STEPS, "-9", "signal"),

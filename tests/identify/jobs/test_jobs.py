@@ -58,6 +58,16 @@ def test_what_to_give_instead_is_said_in_one_line(
     assert "sigterm-dies-tf28, worker-exception and worker-killed; give one of them" in line
 
 
+def test_jobs_that_cannot_be_told_apart_may_be_more(
+    make_run: MakeRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The copy of a job counts once, so the number is the least one."""
+    places = {name: text for job in JOBS for name, text in files(job, f"{job}/{{name}}").items()}
+    run = make_run(places | files(JOBS[0], "again/{name}"))
+    assert main([str(run), "-o", "-"]) == 2
+    assert "these look like at least 5 jobs in 6 directories: " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("place", ["{worker}/{name}", "logs/{name}", "a/b/{worker}/c/{name}"])
 def test_one_job_is_one_however_its_files_lie(job: str, place: str, make_run: MakeRun) -> None:
