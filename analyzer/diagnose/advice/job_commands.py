@@ -60,7 +60,7 @@ _JOB_IDS: Sequence[tuple[str, Sequence[str]]] = (
 """Placeholder of a job's ID → keys of the facts that state it."""
 _JOB_ID = re.compile(r"[\w.\[\]-]{1,80}")
 _PLACEHOLDER = re.compile(
-    r'("\$(?:SLURM_JOB_ID|PBS_JOBID|LSB_JOBID)"|\b(?:POD|CONTAINER|NODE|PATH|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)'
+    r'("\$(?:SLURM_JOB_ID|PBS_JOBID|LSB_JOBID)"|\b(?:POD|IMAGE|CONTAINER|NODE|PATH|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)'
 )
 _NAMED = re.compile(r"(?:On|In) (?:Kubernetes|Slurm|Docker|(?P<cloud>Google Cloud))\b")
 _ON_A_CLOUD: Sequence[Platform] = ("kubernetes", "vertex")
@@ -173,7 +173,7 @@ def _address_in_cluster(tables: Tables, worker: str) -> Mapping[str, str]:
 
 
 def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[str, str]:
-    """Return the values for a worker's placeholders in commands: HOST, PORT, NODE, POD or CONTAINER."""
+    """Return the values for placeholders of a worker: HOST, PORT, NODE, POD, IMAGE or CONTAINER."""
     own = pl.col("worker") == worker
     stated = dict(tables["facts"].filter(own).select("key", "value").reverse().iter_rows())
     known = {**_address_in_cluster(tables, worker), **_address(tables, own)}
@@ -183,6 +183,8 @@ def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[st
     if platform == "kubernetes" and "pod" in stated:
         namespace = f" -n {stated['namespace']}" if "namespace" in stated else ""
         known["POD"] = stated["pod"] + namespace
+    if "image" in stated:
+        known["IMAGE"] = stated["image"]
     if platform == "docker":
         logs = tables["sources"].filter(own)["source"].str.extract(_DOCKER_LOG).drop_nulls().to_list()
         container = stated.get("container") or next(iter(logs), None)

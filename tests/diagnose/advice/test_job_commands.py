@@ -84,6 +84,8 @@ SACCT = "sacct -j 7 --format=JobID,State,ExitCode,MaxRSS,NodeList"
         ("kubernetes", [{"POD": "a"}, {"POD": "b"}], "dmesg -T; kubectl logs POD", "dmesg -T; kubectl logs a; kubectl logs b"),
         ("docker", [{"CONTAINER": "3cd945e912aa"}], f"{DESCRIBE}; dmesg -T", f"{STATE}3cd945e912aa; dmesg -T"),
         ("slurm", [{'"$SLURM_JOB_ID"': "7"}], DESCRIBE, SACCT),
+        ("kubernetes", [{"IMAGE": "reg/t5:2"}], "crictl pull IMAGE", "crictl pull reg/t5:2"),
+        ("docker", [{"IMAGE": "reg/t5:2"}], "docker run IMAGE=1", "docker run IMAGE=1"),
         ("slurm", [{}], "kubectl get networkpolicy -A", None),
         (None, [{}], f"sacct -j 7; {DESCRIBE}", f"sacct -j 7; {DESCRIBE}"),
         (None, [{"HOST": "gpu24.lab", "PORT": "2222"}], "nc -vz -w 5 HOST PORT", "nc -vz -w 5 gpu24.lab 2222"),
