@@ -50,6 +50,10 @@ _SLURM_JOBS = (r"(?:^|/)slurm-(\d+)", r"\*\*\* (?:JOB|STEP) (\d+)")
 """Regexes for the ID of a job in the name of its log, and in what Slurm prints of its end."""
 _DOCKER_LOG = r"(?:^|/)([A-Za-z0-9][\w.-]*)-json\.log(?:\.\d+)?(?:\.gz)?$"
 """Regex for the name of a log of Docker's `json-file` driver, with the container's ID or name."""
+_COMPOSE_END = r"^[a-z0-9][\w.-]*[-_]\d{1,5} exited with code \d{1,3}(?: \(restarting\))?$"
+"""Regex for the line with which docker compose reports that a container ended."""
+_VERTEX_LOG = r"(?:^|[/#_-])workerpool\d+-\d+(?:\.[a-z]+)?$"
+"""Regex for the name of a log of a replica of Vertex AI, which numbers its pools of workers."""
 _SERVICE = r"\.svc(?:\.[\w.-]+)?:\d+$"
 """Regex for the end of the address of a Kubernetes service."""
 _ADDRESS = re.compile(r"([A-Za-z0-9][\w.-]*):(\d{1,5})$")
@@ -124,6 +128,7 @@ def platform_of(tables: Tables) -> Platform | None:
         "docker" in collected
         or sources["source"].str.contains(_DOCKER_LOG).any()
         or (facts["key"] == "container").any()
+        or facts.filter(key="exit_code")["excerpt"].str.contains(_COMPOSE_END).any()
     ):
         return "docker"
     if (sources["kind"] == Kind.PODS.value).any() or addresses.str.contains(_SERVICE).any():
@@ -133,7 +138,8 @@ def platform_of(tables: Tables) -> Platform | None:
     for scheduler, keys in _SCHEDULER_FACTS:
         if facts["key"].str.contains(keys).any():
             return scheduler
-    return next((each for each in _WITHOUT_SCHEDULER if each in collected), None)
+    vertex = sources["source"].str.contains(_VERTEX_LOG).any()
+    return next((each for each in _WITHOUT_SCHEDULER if each in collected), "vertex" if vertex else None)
 
 
 def _slurm_job(tables: Tables) -> Mapping[str, str]:

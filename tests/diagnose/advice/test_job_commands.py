@@ -172,6 +172,8 @@ tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is abor
         ),
         ("worker-1.log", {"collected_from.txt": "docker\n", "describe-worker-1.json": "[{}]"}, STATE),
         ("slurm-4711_1.out", {"collected_from.txt": "ssh\n"}, "sacct -j 4711 --format=JobID,State"),
+        ("worker-1.log", {"up.log": "tf-worker-1-1 exited with code 137\n"}, f"{STATE}CONTAINER"),
+        ("worker-1.log", {"vertex/workerpool1-2.log": "step 12 loss 0.5\n"}, "killed process"),
     ],
 )
 def test_the_files_state_platform_and_names(
@@ -186,6 +188,26 @@ def test_the_files_state_platform_and_names(
     commands = [step["command"] for step in analyze([run]).document["next"]]
     assert any(expected in (each or "") for each in commands), commands
     assert not any("kubectl" in (each or "") for each in commands) or "kubectl" in expected
+
+
+@pytest.mark.runs
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"exit_codes.txt": "worker-1 137\n"},
+        {"up.log": "the preprocessor exited with code 137\n"},
+        {"pools/workerpool1.log": "step 12 loss 0.5\n"},
+    ],
+)
+def test_without_a_platform_the_commands_of_each_are_shown(
+    make_run: MakeRun, more: Mapping[str, str]
+) -> None:
+    """An exit code is not compose's by itself, nor a pool's name that of a replica of Vertex AI."""
+    task = 'TF_CONFIG: {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}\n'
+    run = make_run({"worker-0.log": LOST, "worker-1.log": f"{task}step 12 loss 0.5\n", **more})
+    commands = " ".join(step["command"] or "" for step in analyze([run]).document["next"])
+    assert "kubectl describe pod POD" in commands
+    assert "docker" not in commands
 
 
 @pytest.mark.runs
