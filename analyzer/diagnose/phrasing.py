@@ -299,7 +299,8 @@ def _to_collect(tables: Tables, deciding: str | None) -> Iterator[Mapping[str, s
         yield steps["exit_codes"]
     if deciding != Kind.LOG.value and lives["ended"].is_in(list(_UNCLEAR_ENDS)).any():
         yield steps["unbuffered"]
-    yield steps["new_rule"]
+    if not _may_still_run(tables):
+        yield steps["new_rule"]
 
 
 def _damaged_archives(tables: Tables) -> list[str]:

@@ -55,6 +55,8 @@ _MAY_BE_POST = re.compile(
     r"(?:^|/)(?!readme|change(?:log|s)\b|contributing|licen[cs]e|notice|security|authors|index\b)[^/]*\.(?:md|markdown|html?)$"
 )
 """Regex for names of Markdown or pages in which a user may have saved a post; others describe a program."""
+_KEYS_OF_KUBECTL = (b'"apiVersion"', b'"kind"', b'"involvedObject"', b"apiVersion: ", b'"containerStatuses"')
+"""Keys of what kubectl prints; whoever cuts a list of pods down with jq keeps the state of the containers."""
 _PAGE_BYTES = 1_000_000
 _PREFORMATTED = re.compile(rb"(?i)<(?:pre|code)\b[^<>]*>[^<]*[a-z]{3}")
 _NO_LINES_OF_A_LOG = re.compile(rb"\A(?![^\n]*\n)|\A(?:#!|[<{\[])|[\0-\7\x0e-\x1a\x1c-\x1f]")
@@ -296,10 +298,10 @@ def _as_post(source: Source) -> Source:
 
 def is_export(opening: bytes) -> bool:
     """Return True for the first bytes of a JSON file that a log service exported, rather than kubectl."""
-    from_kubectl = any(
-        key in opening for key in (b'"apiVersion"', b'"kind"', b'"involvedObject"', b"apiVersion: ")
+    return (
+        not any(key in opening for key in _KEYS_OF_KUBECTL)
+        and kind_by_opening(opening, [Kind.LOG]) is Kind.LOG
     )
-    return not from_kubectl and kind_by_opening(opening, [Kind.LOG]) is Kind.LOG
 
 
 def _is_log_of_pods(name: str, opening: bytes) -> bool:

@@ -82,6 +82,15 @@ def stated_in_tf_configs(
     return {name: each for name, each in claims.items() if each.worker in known - {named[name]}}
 
 
+def of_lone_recording(sources: Sequence[NamedSource], stated: Statements) -> dict[str, Claim]:
+    """Return recording's file → its task if the run is a recording of one process that printed nothing."""
+    files = [each.name for each in sources if each.kind == Kind.RECORDING.value]
+    alone = len({name.rpartition("/")[0] for name in files}) == 1
+    if not alone or any(each.is_log or each.worker for each in sources):
+        return {}
+    return dict.fromkeys(files, claim_of(files, stated, ()) or Claim("worker:0", Basis.ORDER))
+
+
 def listening(address: str, clusters: Iterable[Cluster]) -> list[str]:
     """Return the tasks that have this address in one of the clusters."""
     return [task for cluster in clusters for task, each in task_addresses(cluster).items() if each == address]

@@ -20,6 +20,7 @@ from analyzer.identify.claims import (
     Cluster,
     claim_of,
     is_mixed,
+    of_lone_recording,
     stated_by,
     stated_clusters,
     stated_in_tf_configs,
@@ -146,7 +147,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     beside |= logs_of_stem(sources, by_log)
     claims |= {file: by_log[log] for file, log in beside.items() if log in by_log}
     claims |= on_hosts(sources, claims)
-    return Owners(claims, mixed, renumbered, unnumbered)
+    return Owners(claims or of_lone_recording(sources, stated), mixed, renumbered, unnumbered)
 
 
 def _recorded(sources: Sequence[NamedSource], claims: Mapping[str, Claim]) -> dict[str, Claim]:

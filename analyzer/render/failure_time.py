@@ -18,9 +18,10 @@ def failing_event(
     """Return the event that dates the failure: the blamed workers' first non-finite value, last error or end.
 
     Without blamed workers, it is the first error of any worker, else the end of the job or of its only
-    worker; with several suspects, it is their first event. A hang is dated after the last step of the blamed
-    workers or, if there was no step, after they last joined or started a server. Of faults of machines and
-    networks, evidence on a blamed worker counts if it is dated, and the event after it is not.
+    worker; with several suspects, it is their first event; with several culprits, the earliest of their last
+    errors. A hang is dated after the last step of the blamed workers or, if there was no step, after they
+    last joined or started a server. Of faults of machines and networks, evidence on a blamed worker counts if
+    it is dated, and the event after it is not.
     `first_attempts` is True if no worker was started twice.
     """
     family = str(diagnosis["cause"]).partition(".")[0]
@@ -29,8 +30,10 @@ def failing_event(
         dated = [e for e in diagnosis["timeline"] if e["kind"] == kind and _not_before(e) > -math.inf]
         events = [e for e in dated if not blamed or e["worker"] in blamed]
         if events:
-            first_of_several = kind == "error" and not diagnosis["culprits"] and first_attempts
-            first = not blamed or kind == "nonfinite" or first_of_several
+            of_first_attempts = kind == "error" and first_attempts
+            if of_first_attempts and diagnosis["culprits"]:
+                events = [*{e["worker"]: e for e in sorted(events, key=_not_before)}.values()]
+            first = not blamed or kind == "nonfinite" or of_first_attempts
             found: Mapping[str, Any] = (min if first else max)(events, key=_not_before)
             if family == "hang":  # it begins after the step, however long a log goes on then
                 return {"after": found["time"], **found, "before": None}

@@ -72,3 +72,15 @@ def test_without_a_list_of_pods_an_end_is_unknown(make_run: MakeRun) -> None:
     document = analyze([make_run({"worker-0.log": LOG, "worker-1.log": LOG})]).document
     assert {w["ended"]["says"] for w in document["workers"]} == {"left no record of how it ended"}
     assert "last_seen" not in {e["kind"] for e in document["timeline"]}
+
+
+@pytest.mark.parametrize(
+    ("more", "asked"), [({}, False), ({"exit_codes.txt": "worker-0 7\nworker-1 7\n"}, True)]
+)
+def test_a_rule_is_asked_for_only_once_the_job_ended(
+    more: Mapping[str, str], asked: bool, make_run: MakeRun
+) -> None:
+    """There is nothing to explain before."""
+    document = analyze([make_run({"worker-0.log": LOG, "worker-1.log": LOG, **more})]).document
+    assert document["cause"] in {None, "unknown"}
+    assert any("mwms-rules new" in (step["command"] or "") for step in document["next"]) is asked

@@ -182,6 +182,12 @@ def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
         ("job.e4711", "anything\n", Kind.LOG),
         ("events.json", '{"events": [{"timestamp": 1795224703000, "message": "step 1"}]}\n', Kind.LOG),
         ("events.json", '{"apiVersion": "v1", "items": [{"message": "Killing"}]}\n', Kind.PODS),
+        (
+            "pods.json",
+            '{"items": [{"status": {"containerStatuses": [{"state": {"waiting": {"message": "Back-off"}}}]}}]}\n',
+            Kind.PODS,
+        ),
+        ("pods.json", '{"items": [{"containers": ["w"], "message": "step 1"}]}\n', Kind.LOG),
         ("worker-0.rc", "137\n", Kind.EXIT_CODES),
         ("trace", "KeyError      Traceback (most recent call last)\n", Kind.LOG),
         ("why.txt", DESCRIBED, Kind.PODS),

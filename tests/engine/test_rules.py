@@ -10,7 +10,8 @@ from analyzer.discover import discover
 from analyzer.engine import Rule, RulePack
 from analyzer.engine.authoring.cases import run_case
 from analyzer.engine.rule_types import Case
-from analyzer.model.run import Tables
+from analyzer.ingest.matcher import Matcher
+from analyzer.model.run import Pattern, Tables
 from analyzer.pipeline import load_tables
 from tests.recordings import ROOT, Recordings
 from tests.rules import our_rules
@@ -51,3 +52,18 @@ def test_every_case_says_where_it_comes_from() -> None:
         (rule.id, case) for rule in PACK.rules for case in rule.cases if not (case.origin and case.name)
     ]
     assert unnamed == []
+
+
+@pytest.mark.parametrize(
+    "lookup",
+    [p for p in PACK.patterns if p.id.endswith(("unnamed/seen", "worker/cannot", "worker/others_cannot"))],
+    ids=lambda lookup: lookup.id,
+)
+def test_a_rule_quotes_the_line_with_the_words_and_not_the_first_of_the_record(lookup: Pattern) -> None:
+    """A failed look-up of a name is quoted by its words, however the traceback above them begins."""
+    words = "socket.gaierror: [Errno -3] Temporary failure in name resolution"
+    traceback = f'Traceback (most recent call last):\n  File "/opt/train.py", line 21, in wait\n{words}'
+    [hit] = Matcher([lookup]).confirm([lookup.id], traceback, None)
+    assert hit.start > traceback.index("socket.gaierror")
+    storage = f"Traceback (most recent call last): https://storage.example\n{words}"
+    assert Matcher([lookup]).confirm([lookup.id], storage, None) == []

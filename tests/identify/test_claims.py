@@ -10,6 +10,8 @@ import pytest
 
 from tests.identify.test_workers import LINE, SERVER, workers_of
 
+END = '{"event": "end", "time": 1795436467.5, "monotonic": 9.5, "exit_code": 3, "signal": null}\n'
+
 pytestmark = pytest.mark.runs
 
 
@@ -127,9 +129,26 @@ def test_logs_of_one_name_in_folders_of_attempts_are_one_workers(
 
 def test_a_recording_is_of_the_process_beside_it(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """Its folder has the name of a host, which is no worker."""
-    end = '{"event": "end", "time": 1795436467.5, "monotonic": 9.5, "exit_code": 3, "signal": null}\n'
-    found = workers_of(make_run({"vm/stdout.log": LINE, "vm/recording.jsonl": end}))
+    found = workers_of(make_run({"vm/stdout.log": LINE, "vm/recording.jsonl": END}))
     assert found["vm/recording.jsonl"] == "worker:0"
+
+
+@pytest.mark.parametrize(
+    ("beside", "own"),
+    [
+        ({}, "worker:0"),
+        ({"vm/samples.jsonl": ""}, "worker:0"),
+        ({"gpu/recording.jsonl": END}, None),
+        ({"worker-1.log": LINE}, None),
+        ({"worker-1/recording.jsonl": END}, None),
+    ],
+)
+def test_a_recording_of_a_program_that_printed_nothing(
+    make_run: Callable[[Mapping[str, str]], Path], beside: Mapping[str, str], own: str | None
+) -> None:
+    """It is of the only worker if nothing else is of one; of two hosts nothing tells which is which."""
+    found = workers_of(make_run({"vm/recording.jsonl": END, **beside}))
+    assert found["vm/recording.jsonl"] == own
 
 
 @pytest.mark.parametrize(("second", "own"), [(("ps", 0), "ps:0"), (("chief", 0), "worker:1")])

@@ -90,6 +90,20 @@ def test_of_several_suspects_the_first_error_counts() -> None:
     assert decision.failure(failed("user.exception", *errors))[0].answer == "01-01 00:01:20.000 UTC on gpu-1"
 
 
+def test_of_several_culprits_the_first_to_fail_counts() -> None:
+    """By the last error of each in its only attempt; of a job that was restarted, the last attempt's."""
+    errors = [
+        event("worker:0", "error", 70.0),
+        event("worker:1", "error", 60.0),
+        event("worker:1", "error", 65.0),
+    ]
+    both = failed("user.exception", *errors, culprits=["worker:0", "worker:1"])
+    assert decision.failure(both)[0].answer.startswith("01-01 00:01:05.000 UTC")
+    for worker in both["workers"]:
+        worker["attempts"] = 2
+    assert decision.failure(both)[0].answer.startswith("01-01 00:01:10.000 UTC")
+
+
 def test_nothing_is_made_up() -> None:
     """Neither a time of a loss that has none, nor a row without a time and a host, nor one of a good run."""
     undated = failed("numeric.nan_loss", event("worker:1", "nonfinite", None), event("worker:1", "end", 9.0))

@@ -50,6 +50,10 @@ _SLURM_JOBS = (r"(?:^|/)slurm-(\d+)", r"\*\*\* (?:JOB|STEP) (\d+)")
 """Regexes for the ID of a job in the name of its log, and in what Slurm prints of its end."""
 _DOCKER_LOG = r"(?:^|/)([A-Za-z0-9][\w.-]*)-json\.log(?:\.\d+)?(?:\.gz)?$"
 """Regex for the name of a log of Docker's `json-file` driver, with the container's ID or name."""
+_COMPOSE_END = r"^[a-z0-9][\w.-]*[-_]\d{1,5} exited with code \d{1,3}(?: \(restarting\))?$"
+"""Regex for the line with which docker compose reports that a container ended."""
+_VERTEX_LOG = r"(?:^|[/#_-])workerpool\d+-\d+(?:\.[a-z]+)?$"
+"""Regex for the name of a log of a replica of Vertex AI, which numbers its pools of workers."""
 _SERVICE = r"\.svc(?:\.[\w.-]+)?:\d+$"
 """Regex for the end of the address of a Kubernetes service."""
 _ADDRESS = re.compile(r"([A-Za-z0-9][\w.-]*):(\d{1,5})$")
@@ -60,7 +64,7 @@ _JOB_IDS: Sequence[tuple[str, Sequence[str]]] = (
 """Placeholder of a job's ID → keys of the facts that state it."""
 _JOB_ID = re.compile(r"[\w.\[\]-]{1,80}")
 _PLACEHOLDER = re.compile(
-    r'("\$(?:SLURM_JOB_ID|PBS_JOBID|LSB_JOBID)"|\b(?:POD|CONTAINER|NODE|PATH|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)'
+    r'("\$(?:SLURM_JOB_ID|PBS_JOBID|LSB_JOBID)"|\b(?:POD|IMAGE|CONTAINER|NODE|PATH|(?:LEADER_)?(?:HOST|PORT))\b)(?!=)'
 )
 _NAMED = re.compile(r"(?:On|In) (?:Kubernetes|Slurm|Docker|(?P<cloud>Google Cloud))\b")
 _ON_A_CLOUD: Sequence[Platform] = ("kubernetes", "vertex")
@@ -124,6 +128,7 @@ def platform_of(tables: Tables) -> Platform | None:
         "docker" in collected
         or sources["source"].str.contains(_DOCKER_LOG).any()
         or (facts["key"] == "container").any()
+        or facts.filter(key="exit_code")["excerpt"].str.contains(_COMPOSE_END).any()
     ):
         return "docker"
     if (sources["kind"] == Kind.PODS.value).any() or addresses.str.contains(_SERVICE).any():
@@ -133,7 +138,8 @@ def platform_of(tables: Tables) -> Platform | None:
     for scheduler, keys in _SCHEDULER_FACTS:
         if facts["key"].str.contains(keys).any():
             return scheduler
-    return next((each for each in _WITHOUT_SCHEDULER if each in collected), None)
+    vertex = sources["source"].str.contains(_VERTEX_LOG).any()
+    return next((each for each in _WITHOUT_SCHEDULER if each in collected), "vertex" if vertex else None)
 
 
 def _slurm_job(tables: Tables) -> Mapping[str, str]:
@@ -173,7 +179,7 @@ def _address_in_cluster(tables: Tables, worker: str) -> Mapping[str, str]:
 
 
 def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[str, str]:
-    """Return the values for a worker's placeholders in commands: HOST, PORT, NODE, POD or CONTAINER."""
+    """Return the values for placeholders of a worker: HOST, PORT, NODE, POD, IMAGE or CONTAINER."""
     own = pl.col("worker") == worker
     stated = dict(tables["facts"].filter(own).select("key", "value").reverse().iter_rows())
     known = {**_address_in_cluster(tables, worker), **_address(tables, own)}
@@ -183,6 +189,8 @@ def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[st
     if platform == "kubernetes" and "pod" in stated:
         namespace = f" -n {stated['namespace']}" if "namespace" in stated else ""
         known["POD"] = stated["pod"] + namespace
+    if "image" in stated:
+        known["IMAGE"] = stated["image"]
     if platform == "docker":
         logs = tables["sources"].filter(own)["source"].str.extract(_DOCKER_LOG).drop_nulls().to_list()
         container = stated.get("container") or next(iter(logs), None)

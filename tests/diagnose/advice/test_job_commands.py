@@ -84,6 +84,8 @@ SACCT = "sacct -j 7 --format=JobID,State,ExitCode,MaxRSS,NodeList"
         ("kubernetes", [{"POD": "a"}, {"POD": "b"}], "dmesg -T; kubectl logs POD", "dmesg -T; kubectl logs a; kubectl logs b"),
         ("docker", [{"CONTAINER": "3cd945e912aa"}], f"{DESCRIBE}; dmesg -T", f"{STATE}3cd945e912aa; dmesg -T"),
         ("slurm", [{'"$SLURM_JOB_ID"': "7"}], DESCRIBE, SACCT),
+        ("kubernetes", [{"IMAGE": "reg/t5:2"}], "crictl pull IMAGE", "crictl pull reg/t5:2"),
+        ("docker", [{"IMAGE": "reg/t5:2"}], "docker run IMAGE=1", "docker run IMAGE=1"),
         ("slurm", [{}], "kubectl get networkpolicy -A", None),
         (None, [{}], f"sacct -j 7; {DESCRIBE}", f"sacct -j 7; {DESCRIBE}"),
         (None, [{"HOST": "gpu24.lab", "PORT": "2222"}], "nc -vz -w 5 HOST PORT", "nc -vz -w 5 gpu24.lab 2222"),
@@ -170,6 +172,8 @@ tensorflow.python.framework.errors_impl.UnavailableError: Collective ops is abor
         ),
         ("worker-1.log", {"collected_from.txt": "docker\n", "describe-worker-1.json": "[{}]"}, STATE),
         ("slurm-4711_1.out", {"collected_from.txt": "ssh\n"}, "sacct -j 4711 --format=JobID,State"),
+        ("worker-1.log", {"up.log": "tf-worker-1-1 exited with code 137\n"}, f"{STATE}CONTAINER"),
+        ("worker-1.log", {"vertex/workerpool1-2.log": "step 12 loss 0.5\n"}, "killed process"),
     ],
 )
 def test_the_files_state_platform_and_names(
@@ -184,6 +188,26 @@ def test_the_files_state_platform_and_names(
     commands = [step["command"] for step in analyze([run]).document["next"]]
     assert any(expected in (each or "") for each in commands), commands
     assert not any("kubectl" in (each or "") for each in commands) or "kubectl" in expected
+
+
+@pytest.mark.runs
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"exit_codes.txt": "worker-1 137\n"},
+        {"up.log": "the preprocessor exited with code 137\n"},
+        {"pools/workerpool1.log": "step 12 loss 0.5\n"},
+    ],
+)
+def test_without_a_platform_the_commands_of_each_are_shown(
+    make_run: MakeRun, more: Mapping[str, str]
+) -> None:
+    """An exit code is not compose's by itself, nor a pool's name that of a replica of Vertex AI."""
+    task = 'TF_CONFIG: {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}\n'
+    run = make_run({"worker-0.log": LOST, "worker-1.log": f"{task}step 12 loss 0.5\n", **more})
+    commands = " ".join(step["command"] or "" for step in analyze([run]).document["next"])
+    assert "kubectl describe pod POD" in commands
+    assert "docker" not in commands
 
 
 @pytest.mark.runs

@@ -51,6 +51,7 @@ _FACTS = {
     "restarts": re.compile(r'\s*"?(?:restartCount|Restart Count)"?:\s*(?P<value>[1-9]\d{0,3})\b'),
     "namespace": re.compile(r'\s*"?[Nn]amespace"?:\s*"?(?P<value>[a-z0-9][a-z0-9-]*)"?,?\s*$'),
     "pod_status": re.compile(r'\s*"?[Rr]eason"?:\s*"?(?P<value>Evicted|NodeLost)\b'),
+    "image": re.compile(r'.*\b(?:Failed to pull|Back-off pulling) image \\*"(?P<value>[\w./:@-]{1,250})\\*"'),
     "container": re.compile(r'\s*"Id":\s*"(?P<value>[0-9a-f]{64})"'),
 }
 _LOST_NODE = re.compile(r".*\bNode (?P<node>[\w.-]+) which was running pod \S+ is unresponsive")

@@ -312,3 +312,26 @@ def test_an_eviction_is_quoted_with_what_ran_short(make_run: MakeRun) -> None:
     document = analyze([make_run({**LOGS, "events.txt": events})]).document
     assert document["cause"] == "scheduler.evicted"
     assert "tensorflow was using 61235Mi, request is 0" in " ".join(render(document, "text").split())
+
+
+@pytest.mark.parametrize(
+    ("message", "images"),
+    [
+        ('Back-off pulling image "registry.example/t5:2.18-rc9"', ["registry.example/t5:2.18-rc9"]),
+        (
+            'Failed to pull image "registry.example/t5@sha256:0f3a": not found',
+            ["registry.example/t5@sha256:0f3a"],
+        ),
+        ('Successfully pulled image "registry.example/proxy:1" in 3.2s', []),
+    ],
+)
+def test_the_image_that_could_not_be_pulled_is_named(
+    make_run: MakeRun, message: str, images: list[str]
+) -> None:
+    """By the state of its container; one that was pulled is none."""
+    waiting = {"state": {"waiting": {"reason": "ErrImagePull", "message": message}}}
+    described = {"metadata": {"name": "t5-worker-1"}, "status": {"containerStatuses": [waiting]}}
+    tables = load_tables(discover([make_run({"pods.json": json.dumps({"items": [described]})})]), our_rules())
+    facts = tables["facts"].filter(key="image")
+    assert facts["value"].to_list() == images
+    assert set(facts["worker"]) <= {"worker:1"}
