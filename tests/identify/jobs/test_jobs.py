@@ -11,33 +11,12 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from analyzer.cli.analyze import main
-from analyzer.discover import discover
-from analyzer.identify.jobs import several_jobs
-from analyzer.ingest import ingest
-from analyzer.pipeline import analyze, load_tables
-from tests.recordings import SAMPLE_RUNS
-from tests.rules import our_rules
+from analyzer.pipeline import analyze
+from tests.identify.jobs.sample_jobs import JOBS, SAMPLES, files, jobs_of, one_job
 
 pytestmark = pytest.mark.recordings
 
 MakeRun = Callable[[Mapping[str, str]], Path]
-SAMPLES = {sample.name: sample / "run" for sample in SAMPLE_RUNS}
-JOBS = [
-    "worker-killed",
-    "worker-exception",
-    "killed-srun-tf211",
-    "healthy-four-tf24",
-    "sigterm-dies-tf28",
-]
-
-
-def files(job: str, place: str) -> dict[str, str]:
-    """The texts of a sample run, moved to another place."""
-    return {
-        place.format(worker=path.stem.replace(".", "-"), name=path.name): path.read_text("utf-8", "replace")
-        for path in SAMPLES[job].iterdir()
-        if path.suffix in {".log", ".out", ".err", ".json", ".txt"}
-    }
 
 
 @pytest.mark.parametrize(("one", "other"), list(permutations(JOBS, 2)))
@@ -141,29 +120,6 @@ def test_the_configuration_of_a_pod_is_of_the_job_of_its_log(make_run: MakeRun) 
     assert len(jobs_of(make_run(logs | configured(*tasks) | other))) == 2
     twice = configured(*tasks) | configured(*(f"tf_config-vit-worker-{n}.json" for n in range(3)), job="vit")
     assert len(jobs_of(make_run(twice))) == 2
-
-
-def in_one_file(job: str, label: str) -> str:
-    """Return the logs of a job as one that a collector wrote with a label before each line."""
-    logs = {name: text for name, text in files(job, "{worker}").items() if text.count("\n") > 1}
-    return "".join(
-        f"{label.format(name)} {line}\n" for name, text in logs.items() for line in text.splitlines()
-    )
-
-
-@pytest.mark.parametrize("label", ["[pod/{}-{{}}/tensorflow]", "{}-{{}}-1  |"])
-@pytest.mark.parametrize("other", ["unet", "bert-large"])
-def test_a_file_of_a_collector_may_hold_two_jobs(label: str, other: str, make_run: MakeRun) -> None:
-    """The labels differ in the words before the task, and the hosts or the times differ."""
-    one, two = in_one_file(JOBS[0], label.format("bert")), in_one_file(JOBS[1], label.format(other))
-    assert len(jobs_of(make_run({"all.log": one + two}))) == 2
-    assert one_job(make_run({"all.log": one}))
-
-
-def test_a_job_that_came_back_into_the_same_file_is_one(make_run: MakeRun) -> None:
-    """The labels are those of the same pods."""
-    one, two = (in_one_file(job, "[pod/bert-{}/tensorflow]") for job in JOBS[:2])
-    assert one_job(make_run({"all.log": one + two}))
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -363,15 +319,3 @@ def found_jobs(root: Path, places: Mapping[str, str]) -> list[str]:
     for place, job in places.items():
         shutil.copytree(SAMPLES[job], root / place / "run")
     return jobs_of(root)
-
-
-def jobs_of(run: Path) -> list[str]:
-    """The jobs that are found in a directory."""
-    rules = our_rules()
-    tables = ingest(discover([run]), rules.patterns, rules.messages)
-    return several_jobs(tables, rules.messages)
-
-
-def one_job(run: Path) -> bool:
-    """Whether it is read as one; what it is not raises."""
-    return bool(load_tables(discover([run]), our_rules()))

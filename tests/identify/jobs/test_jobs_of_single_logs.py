@@ -9,20 +9,13 @@ import pytest
 
 from analyzer.cli.analyze import main
 from analyzer.discover import discover
-from analyzer.identify.jobs import several_jobs
-from analyzer.ingest import ingest
 from analyzer.pipeline import load_tables
+from tests.identify.jobs.sample_jobs import jobs_of
 from tests.rules import our_rules
 
 pytestmark = pytest.mark.runs
 
 MakeRun = Callable[[Mapping[str, str]], Path]
-
-
-def jobs_of(run: Path) -> list[str]:
-    """The jobs found in a directory."""
-    pack = our_rules()
-    return several_jobs(ingest(discover([run]), pack.patterns, pack.messages), pack.messages)
 
 
 def of_a_worker(job: str, index: int, name: str = "{job}-worker-{index}.log") -> dict[str, str]:
