@@ -55,6 +55,13 @@ def test_a_wrong_table_is_answered_with_those_that_resemble_it(run: Run) -> None
         analyze()
 
 
+def test_completion_offers_what_a_run_has(run: Run) -> None:
+    """Not what every tuple has, which means nothing here."""
+    for each, own in ((run, {"name", "tables", "polars"}), (run.diagnosis, {"document", "verdict"})):
+        assert own <= {*dir(each)}
+        assert not {"count", "index"} & {*dir(each)}
+
+
 def test_what_is_no_diagnosis_is_not_rendered() -> None:
     """And the answer says what is to be passed."""
     with pytest.raises(UsageError, match=r"this is not a diagnosis; pass `run\.diagnosis\.document`"):
