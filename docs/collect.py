@@ -36,6 +36,12 @@ Secrets in the environments of containers are masked before anything is stored; 
 Run it soon: clusters delete pods and forget jobs.
 
 On Kubernetes, `tfjob/JOB`, `jobset/JOB` or `statefulset/JOB` is another kind of job; `-l LABELS` names pods.
+Of a pod with several containers, the one that trains counts: the one that gets TF_CONFIG, else the one that
+the annotation `kubectl.kubernetes.io/default-container` names, else one whose name tells it, such as
+`tensorflow` or `trainer`, else the first that is no known sidecar, such as `istio-proxy`.
+The log of another container is stored in a directory of its name, and only if that container failed.
+`get-job-JOB.json` describes the job itself, and `nodes.json` its machines.
+`kubectl get nodes` is forbidden to many users: that is harmless, the rest is collected without it.
 On Slurm, `--logs PATTERN` adds log files that Slurm does not list
 and whose names do not contain the job's number.
 

@@ -30,6 +30,8 @@ sys.path.append(str(ROOT / "recorder"))
 from mwms_recorder.cli import parser as recorder  # noqa: E402 - a distribution of its own
 
 PARSERS = (analyze, collect, rules, train, triage)
+OWN_PACKAGE = "The command is in a package of its own; in a checkout: pip install ./recorder"
+"""What the page of mwms-recorder says, which is installed with the pages of the other commands."""
 FILES, FOLDERS = {"FILE", "FILE|DIR|-", "GOOD_RUN", "PATH", "REPORT", "ROOT", "RUN"}, {"DIR"}
 """Metavars of arguments that name a file, and those of arguments that name a directory."""
 
@@ -41,6 +43,8 @@ def shared() -> dict[Path, str]:
     for make in (*PARSERS, recorder):
         parser = make()
         made[SHARE / "man" / "man1" / f"{parser.prog}.1"] = manual(make())
+        if make is recorder:
+            made[SHARE / "man" / "man1" / f"{parser.prog}.1"] += section(f"notes:{OWN_PACKAGE}")
         for each in parsers(parser):
             complete_paths(each)
         for shell, file in COMPLETIONS.items():

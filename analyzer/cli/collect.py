@@ -15,7 +15,7 @@ from analyzer.cli.options.standard import add_command, add_standard_options, com
 from analyzer.cli.options.times import seconds
 from analyzer.cli.terminal.entrypoint import run_command, write_stdout
 from analyzer.collect import cloud, docker, kubernetes, slurm, ssh
-from analyzer.collect.commands import Commands, DryRun, Outcome
+from analyzer.collect.commands import COLLECTED_AT, Commands, DryRun, Outcome
 from analyzer.model.errors import NothingReadable, UsageError
 from analyzer.render.formatting import plural
 
@@ -175,7 +175,9 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
         print(f"mwms-collect: logs are missing: see {lost}", file=sys.stderr)
     if arguments.dry_run:
         stored = plural(len(commands.saved), "file")
-        write_stdout(f"{_DRY}{stored} would be stored in {folder}; commands without this mark ran\n")
+        write_stdout(
+            f"{_DRY}{stored} and {COLLECTED_AT} would be stored in {folder}; commands without this mark ran\n"
+        )
     if arguments.dry_run or not arguments.analyze:
         return 0
     write_stdout("\n")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from analyzer.collect.commands import Commands
 from analyzer.collect.masking import masked, variable
+from analyzer.ingest.platform.kubernetes.containers import that_train
 from analyzer.ingest.platform.kubernetes.pods import task_by_labels
 from analyzer.model.errors import UsageError
 from analyzer.model.task_names import worker_of
@@ -24,6 +25,7 @@ _POD_LABELS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("tfjob", "mpijob", "pytorchjob", "paddlejob", "xgboostjob"), _OPERATOR),
 }
 """Kind → labels of its pods that hold its name, as current and earlier versions set them."""
+_JOB_LABELS = tuple(dict.fromkeys(label for labels in _POD_LABELS.values() for label in labels))
 _PLURALS = {"po": "pod", "sts": "statefulset", "deploy": "deployment", "rs": "replicaset"}
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 
@@ -152,10 +154,22 @@ def _exit_code(pod: Json) -> str:
 
 
 def _main_container(pod: Json) -> str:
-    """Return the container that trains: `tensorflow` in a TFJob, else the default one, else the first."""
-    names = [str(each["name"]) for each in pod["spec"]["containers"]]
-    default = str(_annotations(pod).get(_DEFAULT_CONTAINER, ""))
-    return next((name for name in ("tensorflow", default) if name in names), names[0])
+    """Return the container that trains: one that gets TF_CONFIG, else the default one, else by its name.
+
+    By name it is the one called like the job, else the one that the reader of pods takes; a sidecar trains
+    only if there is nothing else.
+    """
+    specs = pod["spec"]["containers"]
+    given = [str(each["name"]) for each in specs if _gets_tf_config(each)]
+    names = given or [str(each["name"]) for each in specs]
+    labels = pod["metadata"].get("labels") or {}
+    stated = (_annotations(pod).get(_DEFAULT_CONTAINER), *(labels.get(label) for label in _JOB_LABELS))
+    training = that_train(names, next((str(each) for each in stated if each in names), ""), names)
+    return next(name for name in names if name in training)
+
+
+def _gets_tf_config(container: Json) -> bool:
+    return any(each.get("name") == "TF_CONFIG" for each in container.get("env") or ())
 
 
 def file_stem(pod: Json) -> str:

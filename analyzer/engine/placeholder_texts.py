@@ -23,6 +23,8 @@ _CHOICE = re.compile(r"\{[\w'. ]+\|[\w'. |]*\}")
 """Regex of text in braces that is meant as one of these two."""
 _METRIC = re.compile(r"\.(?:\w*value|printed|jump_from|jump_to)$")
 """Regex for columns with the value of a metric as a log or an event file states it."""
+_AT_PLACE = re.compile(rf"(?<!seen),? at \{{(?P<names>{_NAME}\.place)\}}")
+"""Regex of the epoch or step at which something happened; a text is true without it too."""
 _LARGE, _HUGE = 999.5, 1e9
 _INTERNAL = re.compile(
     r"\s*\[\[(?:(?:\{\{)?(?:function_)?node [^\]]*|[A-Za-z_][\w/.:-]*)\]\]"
@@ -51,7 +53,11 @@ Values = Mapping[str, Mapping[str, object] | str]
 
 
 def fill(text: str, values: Values) -> str:
-    """Return the text with its placeholders filled in; values that are not known become `unknown`."""
+    """Return the text with its placeholders filled in; values that are not known become `unknown`.
+
+    Where no epoch or step is known, `at {signal.place}` is left out.
+    """
+    text = _AT_PLACE.sub(lambda at: at[0] if _word([at["names"]], values) != "unknown" else "", text)
     subjects = values.get("subjects")
     several = isinstance(subjects, Mapping) and subjects["count"] != 1
     return substituted(numbered(text, several=several), lambda names: _word(names, values))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -83,6 +83,10 @@ class Diagnosis(NamedTuple):
 
     document: DiagnosisDocument
 
+    def __dir__(self) -> list[str]:
+        """Return the names to complete, without those of tuples."""
+        return _without_names_of_tuples(object.__dir__(self))
+
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on the job."""
@@ -95,6 +99,10 @@ class Run(NamedTuple):
     name: str
     tables: Tables
     diagnosis: Diagnosis
+
+    def __dir__(self) -> list[str]:
+        """Return the names to complete, without those of tuples."""
+        return _without_names_of_tuples(object.__dir__(self))
 
     def __repr__(self) -> str:
         """Return verdict, cause, confidence and culprits in one line."""
@@ -148,7 +156,7 @@ class Run(NamedTuple):
 
     def polars(self) -> dict[str, pl.DataFrame]:
         """Return the tables as polars frames whose times are datetimes in UTC, not seconds as in `tables`."""
-        return {name: _with_datetimes(name, table) for name, table in self.tables.items()}
+        return NamedTables({name: _with_datetimes(name, table) for name, table in self.tables.items()})
 
     def pandas(self) -> dict[str, Any]:
         """Return the tables as pandas frames backed by pyarrow, so that no dtype depends on the data.
@@ -164,7 +172,13 @@ class Run(NamedTuple):
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(missing_extra(str(error.name), "pandas")) from error
         frames = self.polars().items()
-        return {name: frame.to_pandas(use_pyarrow_extension_array=True) for name, frame in frames}
+        return NamedTables(
+            {name: frame.to_pandas(use_pyarrow_extension_array=True) for name, frame in frames}
+        )
+
+
+def _without_names_of_tuples(names: Iterable[str]) -> list[str]:
+    return sorted({*names} - {"count", "index"})
 
 
 def _with_datetimes(name: str, table: pl.DataFrame) -> pl.DataFrame:

@@ -78,7 +78,12 @@ def test_a_dry_run_prints_the_commands_that_are_run(
     done = re.sub(r"  # [\d,]+ bytes", "", capsys.readouterr().out).splitlines()
     assert [line.removeprefix("(dry run) ") for line in lines] == done
     marked = [line for line in lines if line.startswith("(dry run) ")]
-    assert counted == f"(dry run) {len(marked)} files would be stored in run; commands without this mark ran"
+    stored = [path for path in Path("run").rglob("*") if path.is_file()]
+    assert len(stored) == len(marked) + 1
+    assert counted == (
+        f"(dry run) {len(marked)} files and collected_at.txt would be stored in run; "
+        "commands without this mark ran"
+    )
     assert any("kubectl logs bert-worker-0 --container=tensorflow" in line for line in marked)
     assert not any("kubectl get" in line for line in marked)
 

@@ -118,3 +118,19 @@ def test_a_headline_names_only_workers_that_failed() -> None:
 def test_numbers_are_rounded(name: str, value: float, said: str) -> None:
     """To three significant digits, and those of a metric to four: losses that differ must not look equal."""
     assert fill(f"{{row.{name}}}", {"row": {name: value}}) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        ("it ended at {left.place}", "step 4", "it ended at step 4"),
+        ("it ended at {left.place}", None, "it ended"),
+        ("it stopped on its own, at {left.place}.", None, "it stopped on its own."),
+        ("it got no further than {left.place}", None, "it got no further than unknown"),
+        ("it was last seen at {left.place}", None, "it was last seen at unknown"),
+        ("it ended at {left.line}", None, "it ended at unknown"),
+    ],
+)
+def test_an_unknown_place_is_left_out(text: str, place: str | None, said: str) -> None:
+    """But not where the sentence says nothing without it."""
+    assert fill(text, {"left": {"place": place, "line": None}}) == said

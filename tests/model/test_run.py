@@ -45,12 +45,21 @@ def test_a_wrong_table_is_answered_with_those_that_resemble_it(run: Run) -> None
     """As is a list of paths, where several paths are meant."""
     with pytest.raises(KeyError, match="no table scalrs; did you mean scalars"):
         run.tables["scalrs"]
+    with pytest.raises(KeyError, match="no table scalrs; did you mean scalars"):
+        run.polars()["scalrs"]
     with pytest.raises(TypeError, match=r"a path is a list: pass several files as analyze\(\*paths\)"):
         analyze(["worker-0.log", "worker-1.log"])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a path is a NoneType: give a text or a Path"):
         analyze(None)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"analyze\(\) needs a path"):
         analyze()
+
+
+def test_completion_offers_what_a_run_has(run: Run) -> None:
+    """Not what every tuple has, which means nothing here."""
+    for each, own in ((run, {"name", "tables", "polars"}), (run.diagnosis, {"document", "verdict"})):
+        assert own <= {*dir(each)}
+        assert not {"count", "index"} & {*dir(each)}
 
 
 def test_what_is_no_diagnosis_is_not_rendered() -> None:
@@ -63,6 +72,8 @@ def test_pandas_dtypes_do_not_depend_on_the_data(run: Run) -> None:
     """Of an empty table as of a full one; times are instants in UTC."""
     pytest.importorskip("pandas")
     empty = run._replace(tables=NamedTables({name: frame(name, []) for name in TABLES}))
+    with pytest.raises(KeyError, match="no table scalrs; did you mean scalars"):
+        run.pandas()["scalrs"]
     full, none = run.pandas()["scalars"], empty.pandas()["scalars"]
     assert list(full.dtypes) == list(none.dtypes)
     assert str(full.dtypes["time"]) == "timestamp[us, tz=UTC][pyarrow]"

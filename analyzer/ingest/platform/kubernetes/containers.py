@@ -52,7 +52,7 @@ def lines_of_helpers(lines: Sequence[str]) -> set[int]:
         if section["key"] == "containers":
             in_spec = names
             continue
-        training = _training(names, annotated, in_spec if section["key"] == "containerStatuses" else names)
+        training = that_train(names, annotated, in_spec if section["key"] == "containerStatuses" else names)
         for each in containers:
             if each.name not in training:
                 found.update(range(each.first + 1, each.end + 1))
@@ -60,7 +60,7 @@ def lines_of_helpers(lines: Sequence[str]) -> set[int]:
     return found
 
 
-def _training(names: Sequence[str], annotated: str, in_spec: Sequence[str]) -> set[str]:
+def that_train(names: Sequence[str], annotated: str, in_spec: Sequence[str]) -> set[str]:
     """Return which of a pod's containers may be the one that trains; `in_spec` are their names in order."""
     if annotated in names:
         return {annotated}
