@@ -36,6 +36,10 @@ Secrets in the environments of containers are masked before anything is stored; 
 Run it soon: clusters delete pods and forget jobs.
 
 On Kubernetes, `tfjob/JOB`, `jobset/JOB` or `statefulset/JOB` is another kind of job; `-l LABELS` names pods.
+The job itself (`get-job-JOB.json`) and its nodes (`nodes.json`) are stored, too; if you may not list nodes,
+the error is printed and does no harm.
+Of a pod with several containers, the one that trains is that of the annotation
+`kubectl.kubernetes.io/default-container`, else the one with TF_CONFIG in its environment, else the first.
 On Slurm, `--logs PATTERN` adds log files that Slurm does not list
 and whose names do not contain the job's number.
 

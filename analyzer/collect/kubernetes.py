@@ -117,7 +117,7 @@ def _save_log(commands: Commands, job: Job, pod_stem: str, pod: Json, container:
     While a container waits for its next start, both commands print the log of its last attempt.
     """
     name = container["name"]
-    stem = pod_stem if name == _main_container(pod) else f"{name}/{pod_stem}"
+    stem = pod_stem if name == training_container(pod) else f"{name}/{pod_stem}"
     logs = job.command("logs", pod["metadata"]["name"], f"--container={name}", "--timestamps")
     commands.save(f"{stem}.log", *logs)
     if container.get("restartCount") and "waiting" not in container.get("state", {}):
@@ -128,7 +128,7 @@ def _logged_containers(pod: Json) -> list[Json]:
     """Return the statuses of the containers whose logs matter: the main one, and others that failed."""
     status = pod.get("status", {})
     started = [*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
-    main = _main_container(pod)
+    main = training_container(pod)
     ran = [each for each in started if "waiting" not in each.get("state", {}) or each.get("restartCount")]
     return [each for each in ran if each["name"] == main or _failed(each)]
 
@@ -144,18 +144,23 @@ def _exit_code(pod: Json) -> str:
     A container that waits for its next start has that of its last attempt.
     """
     statuses = pod.get("status", {}).get("containerStatuses", ())
-    main = _main_container(pod)
+    main = training_container(pod)
     container: Json = next((each for each in statuses if each["name"] == main), {})
     state = container.get("state", {})
     ended = (container.get("lastState", {}) if "waiting" in state else state).get("terminated")
     return str(ended["exitCode"]) if ended else "running" if "running" in state else ""
 
 
-def _main_container(pod: Json) -> str:
-    """Return the container that trains: `tensorflow` in a TFJob, else the default one, else the first."""
-    names = [str(each["name"]) for each in pod["spec"]["containers"]]
+def training_container(pod: Json) -> str:
+    """Return the name of the container that trains.
+
+    It is `tensorflow`, as in a TFJob, else the default one, else one with TF_CONFIG, else the first.
+    """
+    containers = pod["spec"]["containers"]
+    names = [str(each["name"]) for each in containers]
     default = str(_annotations(pod).get(_DEFAULT_CONTAINER, ""))
-    return next((name for name in ("tensorflow", default) if name in names), names[0])
+    configured = (str(each["name"]) for each in containers if variable(each.get("env") or (), "TF_CONFIG"))
+    return next((name for name in ("tensorflow", default, *configured) if name in names), names[0])
 
 
 def file_stem(pod: Json) -> str:
@@ -181,7 +186,7 @@ def _annotations(pod: Json) -> Json:
 def _save_tf_configs(commands: Commands, pods: Iterable[Json]) -> None:
     """Save the TF_CONFIG of each pod whose specification sets it; one that a script sets is not visible."""
     for pod in pods:
-        container = _main_container(pod)
+        container = training_container(pod)
         (spec,) = (each for each in pod["spec"]["containers"] if each["name"] == container)
         if value := variable(spec.get("env") or (), "TF_CONFIG"):
             commands.write(f"tf_config-{file_stem(pod)}.json", value + "\n")

@@ -26,7 +26,7 @@ Tables: TypeAlias = "Mapping[str, pl.DataFrame]"
 class NamedTables(dict[str, Any]):
     """Tables whose KeyError proposes the names that resemble the missing one."""
 
-    def __missing__(self, name: str) -> pl.DataFrame:
+    def __missing__(self, name: str) -> object:
         """Raise KeyError for a name that no table has."""
         from difflib import get_close_matches
 
@@ -148,7 +148,7 @@ class Run(NamedTuple):
 
     def polars(self) -> dict[str, pl.DataFrame]:
         """Return the tables as polars frames whose times are datetimes in UTC, not seconds as in `tables`."""
-        return {name: _with_datetimes(name, table) for name, table in self.tables.items()}
+        return NamedTables({name: _with_datetimes(name, table) for name, table in self.tables.items()})
 
     def pandas(self) -> dict[str, Any]:
         """Return the tables as pandas frames backed by pyarrow, so that no dtype depends on the data.
@@ -164,7 +164,7 @@ class Run(NamedTuple):
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(missing_extra(str(error.name), "pandas")) from error
         frames = self.polars().items()
-        return {name: frame.to_pandas(use_pyarrow_extension_array=True) for name, frame in frames}
+        return NamedTables({name: each.to_pandas(use_pyarrow_extension_array=True) for name, each in frames})
 
 
 def _with_datetimes(name: str, table: pl.DataFrame) -> pl.DataFrame:
