@@ -6,13 +6,21 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from analyzer.model.errors import UsageError, UserError
+from analyzer.model.errors import NothingReadable, RuleError, UsageError, UserError
 from analyzer.model.options import AnalysisOptions, checked
 
 if TYPE_CHECKING:
     from analyzer.model.run import Run
 
-__all__ = ["AnalysisOptions", "__version__", "analyze"]
+__all__ = [
+    "AnalysisOptions",
+    "NothingReadable",
+    "RuleError",
+    "UsageError",
+    "UserError",
+    "__version__",
+    "analyze",
+]
 __version__ = "0.1.0"
 
 

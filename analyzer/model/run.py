@@ -26,7 +26,7 @@ Tables: TypeAlias = "Mapping[str, pl.DataFrame]"
 class NamedTables(dict[str, Any]):
     """Tables whose KeyError proposes the names that resemble the missing one."""
 
-    def __missing__(self, name: str) -> pl.DataFrame:
+    def __missing__(self, name: str) -> object:
         """Raise KeyError for a name that no table has."""
         from difflib import get_close_matches
 
