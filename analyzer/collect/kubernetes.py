@@ -119,7 +119,7 @@ def _save_log(commands: Commands, job: Job, pod_stem: str, pod: Json, container:
     While a container waits for its next start, both commands print the log of its last attempt.
     """
     name = container["name"]
-    stem = pod_stem if name == training_container(pod) else f"{name}/{pod_stem}"
+    stem = pod_stem if name == _main_container(pod) else f"{name}/{pod_stem}"
     logs = job.command("logs", pod["metadata"]["name"], f"--container={name}", "--timestamps")
     commands.save(f"{stem}.log", *logs)
     if container.get("restartCount") and "waiting" not in container.get("state", {}):
@@ -130,7 +130,7 @@ def _logged_containers(pod: Json) -> list[Json]:
     """Return the statuses of the containers whose logs matter: the main one, and others that failed."""
     status = pod.get("status", {})
     started = [*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
-    main = training_container(pod)
+    main = _main_container(pod)
     ran = [each for each in started if "waiting" not in each.get("state", {}) or each.get("restartCount")]
     return [each for each in ran if each["name"] == main or _failed(each)]
 
@@ -146,7 +146,7 @@ def _exit_code(pod: Json) -> str:
     A container that waits for its next start has that of its last attempt.
     """
     statuses = pod.get("status", {}).get("containerStatuses", ())
-    main = training_container(pod)
+    main = _main_container(pod)
     container: Json = next((each for each in statuses if each["name"] == main), {})
     state = container.get("state", {})
     ended = (container.get("lastState", {}) if "waiting" in state else state).get("terminated")
@@ -195,7 +195,7 @@ def _annotations(pod: Json) -> Json:
 def _save_tf_configs(commands: Commands, pods: Iterable[Json]) -> None:
     """Save the TF_CONFIG of each pod whose specification sets it; one that a script sets is not visible."""
     for pod in pods:
-        container = training_container(pod)
+        container = _main_container(pod)
         (spec,) = (each for each in pod["spec"]["containers"] if each["name"] == container)
         if value := variable(spec.get("env") or (), "TF_CONFIG"):
             commands.write(f"tf_config-{file_stem(pod)}.json", value + "\n")

@@ -12,7 +12,7 @@ import pytest
 
 from analyzer import analyze
 from analyzer.cli.collect import main
-from analyzer.collect.kubernetes import file_stem, job_of, training_container
+from analyzer.collect.kubernetes import file_stem, job_of
 from analyzer.model.errors import UsageError
 from tests.collect.conftest import needs
 from tests.collect.recorded_cluster import RecordedCluster, event, pod
@@ -250,24 +250,3 @@ def test_files_are_named_by_the_pod_unless_its_name_misleads(
 ) -> None:
     """Then by role and index, which its controller states."""
     assert file_stem(pod(name, 0, labels=labels)) == stem
-
-
-@pytest.mark.parametrize(
-    ("containers", "default", "trains"),
-    [
-        ([{"name": "istio-proxy"}, {"name": "train", "env": [{"name": "TF_CONFIG", "value": "{}"}]}], "", "train"),
-        ([{"name": "istio-proxy"}, {"name": "train"}], "train", "train"),
-        ([{"name": "logger"}, {"name": "tensorflow"}], "logger", "tensorflow"),
-        ([{"name": "train", "env": None}, {"name": "istio-proxy"}], "", "train"),
-    ],
-    ids=["by TF_CONFIG", "by annotation", "a TFJob's", "the first"],
-)  # fmt: skip
-def test_a_sidecar_that_comes_first_does_not_train(
-    containers: list[dict[str, Any]], default: str, trains: str
-) -> None:
-    """Its state would hide how the training ended."""
-    annotations = {"kubectl.kubernetes.io/default-container": default} if default else {}
-    assert (
-        training_container({"metadata": {"annotations": annotations}, "spec": {"containers": containers}})
-        == trains
-    )

@@ -86,12 +86,6 @@ def test_times_are_datetimes_in_polars_too(run: Run) -> None:
     assert run.tables["scalars"]["time"][0] == 1_800_000_000.0
 
 
-def test_a_frame_that_is_misspelt_is_answered_with_those_like_it(run: Run) -> None:
-    """As a table is."""
-    with pytest.raises(KeyError, match="no table scalar; did you mean scalars"):
-        run.polars()["scalar"]
-
-
 def test_an_empty_path_is_not_the_current_directory() -> None:
     """As an unset variable is one."""
     with pytest.raises(UsageError, match="a path is empty"):
