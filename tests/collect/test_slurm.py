@@ -118,4 +118,4 @@ def test_a_pattern_without_a_file_is_told(job: Job, tmp_path: Path, capsys: Any)
 def test_what_is_no_job_is_refused(tmp_path: Path, capsys: Any) -> None:
     """Before anything is asked."""
     assert main(["slurm", "bert", "-o", str(tmp_path / "run")]) == 2
-    assert "bert is no id of a Slurm job" in capsys.readouterr().err
+    assert "bert is not a Slurm job ID" in capsys.readouterr().err
