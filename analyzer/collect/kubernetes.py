@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from analyzer.collect.commands import Commands
 from analyzer.collect.masking import masked, variable
-from analyzer.ingest.platform.kubernetes.containers import that_train
+from analyzer.ingest.platform.kubernetes.containers import training_containers
 from analyzer.ingest.platform.kubernetes.pods import task_by_labels
 from analyzer.model.errors import UsageError
 from analyzer.model.task_names import worker_of
@@ -164,7 +164,7 @@ def _main_container(pod: Json) -> str:
     names = given or [str(each["name"]) for each in specs]
     labels = pod["metadata"].get("labels") or {}
     stated = (_annotations(pod).get(_DEFAULT_CONTAINER), *(labels.get(label) for label in _JOB_LABELS))
-    training = that_train(names, next((str(each) for each in stated if each in names), ""), names)
+    training = training_containers(names, next((str(each) for each in stated if each in names), ""), names)
     return next(name for name in names if name in training)
 
 

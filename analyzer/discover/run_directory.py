@@ -270,7 +270,7 @@ def is_report(path: Path) -> bool:
 
 
 def _as_log(source: Source) -> Source:
-    """Return the only file of a run as a log if nothing shows its kind and it is text, but no document.
+    """Return the only file of a run, as a log if it is plain text of unknown kind.
 
     Raises:
         NothingReadable: it is a report of this tool.
@@ -312,7 +312,7 @@ def _is_log_of_pods(name: str, opening: bytes) -> bool:
 
 
 def _kind_by_content(name: str, opening: bytes) -> Kind:
-    """Return the kind by a file's first bytes; lines of text are a log if the name suggests it."""
+    """Return the kind that a file's first bytes show; other text is a log if its name suggests one."""
     kind = kind_by_opening(opening)
     may_be_log = kind is Kind.OTHER and _MAY_BE_LOG.search(_plain(name).lower())
     return Kind.LOG if may_be_log and not _NO_LINES_OF_A_LOG.search(opening) else kind

@@ -299,7 +299,7 @@ def confidence_phrase(diagnosis: Mapping[str, Any]) -> str:
 
 
 def verdict_parts(diagnosis: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Return the verdict with its symbol, and the known ones of: blamed workers, cause, confidence."""
+    """Return the verdict with its symbol, and what is known of workers, cause and confidence."""
     title, workers = blamed(diagnosis)
     known = diagnosis["cause"] if diagnosis["cause"] not in (None, "healthy") else ""
     parts = (f"{title} {workers}".strip(), one_line(known, 80), confidence_phrase(diagnosis))

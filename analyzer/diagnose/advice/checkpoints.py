@@ -81,7 +81,7 @@ def steps_lost(checkpoint: str | None, tables: Tables) -> int | None:
 
 
 def _numbered_by_step(checkpoint: str, tables: Tables) -> int | None:
-    """Return the number at the end of a checkpoint's name if it lies between the steps around its line."""
+    """Return the number that ends a checkpoint's name if it lies between the steps logged around it."""
     named = _COUNTED.search(checkpoint)
     if named is None:
         return None

@@ -162,7 +162,7 @@ def _opening(storage: Storage, place: str, name: str, size: int) -> bytes:
 
 
 def _has_names_of_run(storage: Storage, place: str, listing: Listing) -> bool:
-    """Return True if names of files and directories show one run, with or without parts in subdirectories."""
+    """Return True if the names show one run: those of its files, or of subdirectories that hold its parts."""
 
     def has_content(folder: str, depth: int = 0) -> bool:
         return _has_run_content(storage, storage.below(place, folder), depth)

@@ -52,7 +52,9 @@ def lines_of_helpers(lines: Sequence[str]) -> set[int]:
         if section["key"] == "containers":
             in_spec = names
             continue
-        training = that_train(names, annotated, in_spec if section["key"] == "containerStatuses" else names)
+        training = training_containers(
+            names, annotated, in_spec if section["key"] == "containerStatuses" else names
+        )
         for each in containers:
             if each.name not in training:
                 found.update(range(each.first + 1, each.end + 1))
@@ -60,8 +62,8 @@ def lines_of_helpers(lines: Sequence[str]) -> set[int]:
     return found
 
 
-def that_train(names: Sequence[str], annotated: str, in_spec: Sequence[str]) -> set[str]:
-    """Return which of a pod's containers may be the one that trains; `in_spec` are their names in order."""
+def training_containers(names: Sequence[str], annotated: str, in_spec: Sequence[str]) -> set[str]:
+    """Return the containers that may train, given their names and the order in the pod's specification."""
     if annotated in names:
         return {annotated}
     if known := {*names} & _TRAINS:
