@@ -61,7 +61,7 @@ def test_lines_count_within_a_source_and_times_between_two(
 def test_a_line_below_that_is_dated_before_is_not_later(
     below: float | None, above: float | None, later: bool
 ) -> None:
-    """stdout through a buffer stands below stderr; times cut to milliseconds or seconds decide nothing."""
+    """Buffered stdout stands below stderr; times cut to milliseconds or seconds decide nothing."""
     row, other = {"source": "a", "line": 9, "time": below}, {"source": "a", "line": 2, "time": above}
     assert is_later(row, other) is later
     assert not is_later(other, row)
