@@ -25,9 +25,14 @@ _DEFINED_AT = re.compile(
 """Regex of the frames where a graph node was defined; TensorFlow prints them before the error message."""
 _CREATED_AT = re.compile(r"\n\s*\nOriginal stack trace for '.*", re.DOTALL)
 """Regex of the frames that created an op of a session's graph, which TensorFlow prints below the message."""
+_FROM_TASK = re.compile(r"^From /job:\S+:\n", re.MULTILINE)
+"""Regex of the line that names the task on which an operation failed, above the message."""
+_LOGS_BELOW = re.compile(r"\nRecent warning and error logs:\n.*", re.DOTALL)
+"""Regex of unrelated log lines that TensorFlow adds below a message."""
 _HEADING = re.compile(
-    r"[^\n]*: Graph execution error:\n"
-    rf"(?:[^\S\n]*\n|{_DEFINED_AT.pattern}|\d+ root error\(s\) found\.\n)*+(?=[^\S\n]*(?!File \")\S)"
+    r"[^\n]*: (?:Graph execution error:|(?=From /job:))\n?"
+    rf"(?:[^\S\n]*\n|{_DEFINED_AT.pattern}|\d+ root error\(s\) found\.\n|From /job:\S+:\n)*+"
+    r"(?=[^\S\n]*(?!File \")\S)"
 )
 """Regex of what TensorFlow prints above the message of a graph that failed, from the exception's name on."""
 _BAR_BELOW = re.compile(r"\n\s*\d+/(?:\d+|Unknown) ?(?:\[[=>.]|━|- \d+m?s ).*", re.DOTALL)
@@ -222,6 +227,7 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
 def _message(text: str, raised: Raised) -> str:
     """Return the message of an exception, and behind it that of the operating system that caused it."""
     message = _CREATED_AT.sub("", _DEFINED_AT.sub("", raised.message))
+    message = _LOGS_BELOW.sub("", _FROM_TASK.sub("", message))
     message = _BAR_BELOW.sub("", message)[:_LONGEST_MESSAGE]
     if _IN_COLUMN.match(text):
         message = " ".join(message.split())
