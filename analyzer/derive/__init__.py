@@ -81,7 +81,12 @@ def derive(read: Tables, messages: Messages) -> Tables:
             "repetitions": lambda t: repetitions(t["lifetimes"], records, training),
             "barriers": lambda t: barriers(t["lifetimes"], training, facts, _clock(t)),
             "matches": lambda t: matches(
-                read, t["lifetimes"], t["workers"], training, RunTimes(sources, records, training)
+                read,
+                t["lifetimes"],
+                t["workers"],
+                training,
+                RunTimes(sources, records, training),
+                t["exceptions"],
             ),
             "accusations": lambda t: accusations(records, facts, t["lifetimes"], messages),
             "series": lambda _: series(scalars),

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.derive.endings.flushed_output import flushed_below, was_flushed
 from analyzer.derive.endings.peer_complaints import tasks_by_address
 from analyzer.derive.endings.teardown import ended_by_scheduler, ended_from_outside
 from analyzer.derive.training.ordering import Excerpts, comes_after, dated, last_progress, line_at
@@ -88,16 +89,16 @@ def exceptions(
     last = {(row["worker"], row["attempt"], row["source"]): row for row in rows}
     for (worker, attempt, _), row in last.items():
         later.setdefault((worker, attempt), []).append(row)
-    bars = _last_bars(scalars)
+    bars, flushed = _last_bars(scalars), flushed_below(rows, scalars, facts, starting)
     for row in rows:
-        # Without a worker, the file may be of several.
         key = row["worker"], row["attempt"]
-        behind = later.get(key, []) if row["worker"] else []
+        behind = later.get(key, []) if row["worker"] else []  # without one, the file may be of several
         if row["worker"] and not excerpts.is_last_of_its_own(row["source"], row["line"]):
             behind = [*behind, *progress.get(key, ())]
-        flushed = row["line"] >= bars[row["source"]][0] if row["source"] in bars else False
-        ends = (each for each in behind if not (flushed and each["line"] == bars[row["source"]][1]))
-        row["final"] = not any(comes_after(each, row) for each in ends)
+        in_bars = row["line"] >= bars[row["source"]][0] if row["source"] in bars else False
+        ends = (each for each in behind if not (in_bars and each["line"] == bars[row["source"]][1]))
+        row["final"] = not any(comes_after(each, row) for each in ends if not was_flushed(each, flushed))
+        row["started_at"] = flushed.get(row["source"])
     return frame("exceptions", rows)
 
 
