@@ -28,6 +28,7 @@ from analyzer.derive.training.nonfinite import nonfinite
 from analyzer.derive.training.pauses import pauses
 from analyzer.derive.training.phases import phases
 from analyzer.derive.training.progress import stepped
+from analyzer.derive.training.repetitions import repetitions
 from analyzer.derive.training.replicas import replicas
 from analyzer.derive.training.resources import resources
 from analyzer.derive.training.series import series
@@ -77,9 +78,15 @@ def derive(read: Tables, messages: Messages) -> Tables:
                 (records, sources),
                 facts,
             ),
+            "repetitions": lambda t: repetitions(t["lifetimes"], records, training),
             "barriers": lambda t: barriers(t["lifetimes"], training, facts, _clock(t)),
             "matches": lambda t: matches(
-                read, t["lifetimes"], t["workers"], training, RunTimes(sources, records, training)
+                read,
+                t["lifetimes"],
+                t["workers"],
+                training,
+                RunTimes(sources, records, training),
+                t["exceptions"],
             ),
             "accusations": lambda t: accusations(records, facts, t["lifetimes"], messages),
             "series": lambda _: series(scalars),

@@ -36,6 +36,9 @@ def _with_doubt(cut: AbstractSet[str], several: bool, finding: Finding) -> Findi
     most, whose = (_CAP_SEVERAL, "several logs end") if several else (_CAP_ONE, "its log ends")
     if several:
         finding = finding._replace(culprits=(), suspects=finding.culprits + finding.suspects)
-    trace = (*finding.confidence_trace, f"at most {most:.2f}, for {whose} within a line and may be cut")
+    trace = (
+        *finding.confidence_trace,
+        f"at most {most * 100:.0f} %, for {whose} within a line and may be cut",
+    )
     lowered = finding.confidence > most
     return finding._replace(confidence=most, confidence_trace=trace) if lowered else finding

@@ -214,14 +214,14 @@ def _confidence(rule: Rule, truth: Mapping[str, bool]) -> float:
 
 
 def _confidence_trace(rule: Rule, truth: Mapping[str, bool]) -> tuple[str, ...]:
-    """Return how the confidence was computed, e.g. `base likely 0.78`, `“…” raises it to strong 0.90`."""
+    """Return how the confidence was computed, e.g. `base likely (78 %)`, `“…” raises it to strong (90 %)`."""
     known, plain = rule.confidence, {name: f"“{name.replace('_', ' ')}”" for name in truth}
     trace = [f"base {level(known.base)}"]
     trace += [f"{plain[name]} raises it to {level(to)}" for name, to in known.raised.items() if truth[name]]
     lacking = {name: level(cap) for name, cap in known.cap_without.items() if not truth[name]}
     trace += [f"at most {cap} without {plain[name]}" for name, cap in lacking.items()]
     if rule.status == "experimental":
-        trace.append(f"at most {_CAP_EXPERIMENTAL:.2f} for an experimental rule")
+        trace.append(f"at most {level('likely')}, as its rule is experimental: seen on few runs so far")
     return tuple(trace)
 
 

@@ -88,7 +88,7 @@ def _only_log(
 def next_free(
     groups: Sequence[Sequence[str]], taken: AbstractSet[str], remote: RemoteTasks, listed: AbstractSet[str]
 ) -> dict[str, Claim]:
-    """Return log → task with the next free index of its role that the log does not mention as a peer."""
+    """Return log → task: the next free index of its role, past those that the log mentions as its peers."""
     found: dict[str, Claim] = {}
     held, first = {*taken}, dict[str, int]()
     for group in groups:
@@ -98,7 +98,8 @@ def next_free(
         if listed and guess not in listed:
             guess = f"{role}:{first[role]}"
         held.add(guess)
-        found |= dict.fromkeys(group, Claim(guess, Basis.ORDER))
+        is_next = guess == f"{role}:{first[role]}"
+        found |= dict.fromkeys(group, Claim(guess, Basis.ORDER if is_next else Basis.PEERS))
     return found
 
 

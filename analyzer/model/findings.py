@@ -12,8 +12,8 @@ LEVELS: Mapping[str, float] = MappingProxyType(
 
 
 def level(name: str) -> str:
-    """Format a confidence level with its share: `strong 0.90`."""
-    return f"{name} {LEVELS[name]:.2f}"
+    """Format a confidence level with its percentage: `strong (90 %)`."""
+    return f"{name} ({LEVELS[name] * 100:.0f} %)"
 
 
 class Role(StrEnum):

@@ -13,7 +13,7 @@ Json = Mapping[str, Any]
 _MAX_TEXT, _MAX_PLACES, _MAX_SOURCES = 400, 8, 12
 _MOST_HEALTHY = 0.95
 """Highest confidence of a healthy verdict; of a lower one, the last sentence of `why` is the reason."""
-_SURE = "0.95 is the maximum for a healthy run: a fault that no file shows cannot be ruled out."
+_SURE = "95 % is the maximum for a healthy run: a fault that no file shows cannot be ruled out."
 
 
 def explain(diagnosis: Json, width: int = 100) -> str:
@@ -99,7 +99,8 @@ def _findings(diagnosis: Json) -> Iterator[str]:
         if (more := len(finding["evidence"]) - _MAX_PLACES) > 0:
             yield f"  and {formatting.plural(more, 'more place')}"
         if finding["role"] == "cause" and finding.get("reckoned"):
-            yield f"  confidence {finding['confidence']:.2f}: {', '.join(finding['reckoned'])}"
+            sure = formatting.percent(finding["confidence"])
+            yield f"  confidence {sure}: {', '.join(finding['reckoned'])}"
         if finding["explained_by"]:
             yield f"  explained by {formatting.listed(finding['explained_by'])}"
 
@@ -116,7 +117,8 @@ def _ranking(diagnosis: Json) -> Iterator[str]:
     against = {each["rule"]: each["against"] for each in diagnosis["alternatives"]}
     for n, finding in enumerate(causes, 1):
         says = _choice_reason(finding, diagnosis, against)
-        yield f"{n}. {finding['cause']}, rule {finding['rule']} ({finding['confidence']:.2f}): {says}"
+        sure = formatting.percent(finding["confidence"])
+        yield f"{n}. {finding['cause']}, rule {finding['rule']} ({sure}): {says}"
 
 
 def _choice_reason(finding: Json, diagnosis: Json, against: Mapping[str, str]) -> str:
@@ -137,7 +139,7 @@ def _verdict(diagnosis: Json) -> Iterator[str]:
     title, workers = decision.blamed(diagnosis)
     cause = f", {diagnosis['cause']}" if diagnosis["cause"] else ""
     blamed = f", {title} {workers}" if workers else ""
-    yield f"{diagnosis['verdict']}{cause}{blamed} ({diagnosis['confidence']:.2f})"
+    yield f"{diagnosis['verdict']}{cause}{blamed} ({formatting.percent(diagnosis['confidence'])})"
     if diagnosis["rule"] is None:
         yield "No cause was found: the verdict rests on how the workers ended."
         if diagnosis["verdict"] == "healthy":

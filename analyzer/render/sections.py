@@ -45,7 +45,7 @@ def sections(d: Json) -> list[Section]:
         Section("What XProf says", "bullets", phrasing.xprof_report(d)),
         Section("What else it could be", "bullets", [_alternative(each) for each in d["alternatives"]]),
         Section("Also seen, explained by the above", "bullets", phrasing.consequences(d), minor=True),
-        Section("What could not be read", "files", unread_sources(d), minor=True),
+        Section("What was not read, or only in part", "files", unread_sources(d), minor=True),
         Section("Not collected", "bullets", phrasing.uncollected(d)),
     ]
     return [each for each in every if each.items]

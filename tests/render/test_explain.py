@@ -24,17 +24,17 @@ def test_each_link_of_the_chain_is_named(recordings: Recordings) -> None:
     assert all(part in told for part in PARTS)
     assert "logs/rank0.out:57: Additional GRPC error" in told
     assert "→ lost by peers, process gone" in told
-    assert "confidence 0.90: base likely 0.78, “process gone” raises it to strong 0.90" in told
+    assert "confidence 90 %: base likely (78 %), “process gone” raises it to strong (90 %)" in told
     assert "symptom-aborted-by-peer: symptom (worker:0, worker:2, worker:3)" in told
     assert "explained by worker-vanished" in told
-    assert "1. peer.vanished, rule worker-vanished (0.90): chosen" in told
+    assert "1. peer.vanished, rule worker-vanished (90 %): chosen" in told
 
 
 def test_a_healthy_verdict_says_why_it_is_not_more_certain(make_run: MakeRun, recordings: Recordings) -> None:
     """An end that nothing states, and what speaks against it; the page and the terminal say it too."""
     ended = "step 1 loss 0.5\nstep 2 loss 0.4\ntraining finished\n"
     sure = analyze([make_run({"worker-0.log": ended, "exit_codes.txt": "worker-0 0\n"})]).diagnosis.document
-    assert "0.95 is the maximum for a healthy run" in explain(sure, 200)
+    assert "95 % is the maximum for a healthy run" in explain(sure, 200)
     ended = ended.removesuffix("training finished\n")
     inferred = analyze(
         [make_run({"worker-0.log": ended, "exit_codes.txt": "worker-0 0\n"})]

@@ -326,7 +326,7 @@ def test_what_is_lost_comes_before_what_nobody_reads() -> None:
     told["sources"] = [told["sources"][0] | {"name": f"{n}.bin"} | foreign for n in range(9)] + told[
         "sources"
     ]
-    lines = section(render(told, "text"), "What could not be read").splitlines()
+    lines = section(render(told, "text"), "What was not read, or only in part").splitlines()
     assert lines[0].startswith("  - pod-bert-2.log: partial")
     said = (
         "0.bin, 1.bin, 2.bin and 6 more: skipped: no reader for this kind of file; rename a log to NAME.log"

@@ -15,6 +15,7 @@ def matches(
     workers: pl.DataFrame,
     scalars: pl.DataFrame,
     run_times: RunTimes,
+    exceptions: pl.DataFrame,
 ) -> pl.DataFrame:
     """Return the lines with their worker's TensorFlow version, and with what makes them weaker evidence.
 
@@ -43,9 +44,15 @@ def matches(
         run_times.apart_from_end(found, "excerpt").alias("of_another_time"),
         pl.Series("tensorflow", stated, dtype=pl.String()),
     )
-    joined = joined.with_columns(overcome=pl.col("overcome") & ~_ends_excerpt(joined, facts, scalars))
+    flushed = exceptions.drop_nulls("started_at").select("source", "started_at").unique("source")
+    below_start = pl.col("line") > pl.col("started_at")
+    joined = joined.join(flushed, on="source", how="left", maintain_order="left").with_columns(
+        overcome=pl.col("overcome")
+        & ~_ends_excerpt(joined, facts, scalars)
+        & ~below_start.fill_null(value=False)
+    )
     begun = (pl.col("first") < pl.col("line")).fill_null(value=False)
-    return joined.with_columns(pl.col("before_start") & ~begun).drop("first", "last")
+    return joined.with_columns(pl.col("before_start") & ~begun).drop("first", "last", "started_at")
 
 
 def _ends_excerpt(found: pl.DataFrame, facts: pl.DataFrame, scalars: pl.DataFrame) -> pl.Series:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.derive.endings.flushed_output import flushed_below, was_flushed
 from analyzer.derive.endings.peer_complaints import tasks_by_address
 from analyzer.derive.endings.teardown import ended_by_scheduler, ended_from_outside
 from analyzer.derive.training.ordering import Excerpts, comes_after, dated, last_progress, line_at
@@ -25,9 +26,14 @@ _DEFINED_AT = re.compile(
 """Regex of the frames where a graph node was defined; TensorFlow prints them before the error message."""
 _CREATED_AT = re.compile(r"\n\s*\nOriginal stack trace for '.*", re.DOTALL)
 """Regex of the frames that created an op of a session's graph, which TensorFlow prints below the message."""
+_FROM_TASK = re.compile(r"^From /job:\S+:\n", re.MULTILINE)
+"""Regex of the line that names the task on which an operation failed, above the message."""
+_LOGS_BELOW = re.compile(r"\nRecent warning and error logs:\n.*", re.DOTALL)
+"""Regex of unrelated log lines that TensorFlow adds below a message."""
 _HEADING = re.compile(
-    r"[^\n]*: Graph execution error:\n"
-    rf"(?:[^\S\n]*\n|{_DEFINED_AT.pattern}|\d+ root error\(s\) found\.\n)*+(?=[^\S\n]*(?!File \")\S)"
+    r"[^\n]*: (?:Graph execution error:|(?=From /job:))\n?"
+    rf"(?:[^\S\n]*\n|{_DEFINED_AT.pattern}|\d+ root error\(s\) found\.\n|From /job:\S+:\n)*+"
+    r"(?=[^\S\n]*(?!File \")\S)"
 )
 """Regex of what TensorFlow prints above the message of a graph that failed, from the exception's name on."""
 _BAR_BELOW = re.compile(r"\n\s*\d+/(?:\d+|Unknown) ?(?:\[[=>.]|━|- \d+m?s ).*", re.DOTALL)
@@ -83,16 +89,16 @@ def exceptions(
     last = {(row["worker"], row["attempt"], row["source"]): row for row in rows}
     for (worker, attempt, _), row in last.items():
         later.setdefault((worker, attempt), []).append(row)
-    bars = _last_bars(scalars)
+    bars, flushed = _last_bars(scalars), flushed_below(rows, scalars, facts, starting)
     for row in rows:
-        # Without a worker, the file may be of several.
         key = row["worker"], row["attempt"]
-        behind = later.get(key, []) if row["worker"] else []
+        behind = later.get(key, []) if row["worker"] else []  # without one, the file may be of several
         if row["worker"] and not excerpts.is_last_of_its_own(row["source"], row["line"]):
             behind = [*behind, *progress.get(key, ())]
-        flushed = row["line"] >= bars[row["source"]][0] if row["source"] in bars else False
-        ends = (each for each in behind if not (flushed and each["line"] == bars[row["source"]][1]))
-        row["final"] = not any(comes_after(each, row) for each in ends)
+        in_bars = row["line"] >= bars[row["source"]][0] if row["source"] in bars else False
+        ends = (each for each in behind if not (in_bars and each["line"] == bars[row["source"]][1]))
+        row["final"] = not any(comes_after(each, row) for each in ends if not was_flushed(each, flushed))
+        row["started_at"] = flushed.get(row["source"])
     return frame("exceptions", rows)
 
 
@@ -222,6 +228,7 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
 def _message(text: str, raised: Raised) -> str:
     """Return the message of an exception, and behind it that of the operating system that caused it."""
     message = _CREATED_AT.sub("", _DEFINED_AT.sub("", raised.message))
+    message = _LOGS_BELOW.sub("", _FROM_TASK.sub("", message))
     message = _BAR_BELOW.sub("", message)[:_LONGEST_MESSAGE]
     if _IN_COLUMN.match(text):
         message = " ".join(message.split())

@@ -17,7 +17,7 @@ from analyzer.derive.endings.silent_workers import finished_in_silence
 from analyzer.derive.endings.teardown import scheduler_stop, terminated_by_stop
 from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
-from analyzer.derive.training.ordering import Row, comes_after, dated, last_progress, last_telling
+from analyzer.derive.training.ordering import Row, comes_after, dated, is_later, last_progress, last_telling
 from analyzer.derive.training.progress import Place, StartUp, comparable, completion_lines, with_short_plans
 from analyzer.model import task_names
 from analyzer.model.messages import Messages
@@ -202,7 +202,7 @@ def _phase(life: Life, how: str, starting_up: StartUp) -> str:
 
 def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: StartUp) -> bool:
     """Return True if the script logged a line after a milestone, i.e. the call that logged it returned."""
-    later = [row for row in life.records if comes_after(row, milestone[-1])]
+    later = [row for row in life.records if is_later(row, milestone[-1])]
     quiet = [row for row in later if starting_up.covers(row) or row["kind"] == "traceback"]
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 

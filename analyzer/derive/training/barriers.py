@@ -19,6 +19,8 @@ from analyzer.tables.clock_alignment import CommonClock
 
 _NUMBERED = re.compile(r"[-_.]\d+(?![A-Za-z])")
 """Regex of the number in the name of a checkpoint: `model.ckpt-40`, `epoch_03.keras`, not `weights.h5`."""
+_COUNTED = re.compile(r"ckpt-\d+$")
+"""Regex of a name that TensorFlow itself numbers: written again, it is the same checkpoint."""
 
 _ENDED_LATER = {"signal", "stopped", "exited"}
 """Ends that may follow the line with which a worker reports its planned end."""
@@ -99,7 +101,7 @@ def _checkpoint_rows(lives: list[dict[str, Any]], facts: pl.DataFrame) -> Iterat
     for row in written.select("worker", "value", "source", "line", "time").iter_rows(named=True):
         if (saved := own.get(row["worker"])) is not None:
             name = _file_name(row["value"])
-            if not (several and _NUMBERED.search(name)):  # the step in a name says more than how often
+            if not (_COUNTED if not several else _NUMBERED).search(name):  # its step says more than how often
                 times[row["worker"], name] += 1
             saved[name, times[row["worker"], name]] = row
     if sum(map(bool, own.values())) < 2:

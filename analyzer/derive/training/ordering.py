@@ -41,6 +41,22 @@ def comes_after(row: Row, other: Row) -> bool | None:
     return False if _precedes(row, other) else None
 
 
+def is_later(row: Row, other: Row) -> bool:
+    """Return True if `row` stands below `other`, and bears no earlier time.
+
+    Where stdout and stderr share a file, what a program printed through a buffer stands below later lines.
+    """
+    return bool(comes_after(row, other)) and not _is_dated_before(row, other)
+
+
+def _is_dated_before(row: Row, other: Row) -> bool:
+    """Return True if the time of `row` is earlier by more than it was cut: to milliseconds or to seconds."""
+    time, later = row["time"], other["time"]
+    if time is None or later is None:
+        return False
+    return bool(time + (1.0 if time == int(time) else 0.001) <= later)
+
+
 def _precedes(row: Row, other: Row) -> bool:
     latest = row["until"] if "until" in row else row["time"]
     earliest = other["near"] if "near" in other else other["time"]

@@ -46,6 +46,8 @@ _SCHEDULER_FACTS: Sequence[tuple[Platform, str]] = (
     ("slurm", r"^(?:slurm|(?:job|step)_state|env:SLURM_\w+)$"),
 )
 """Scheduler → regex for the keys of facts that only a job of its own states."""
+_SLURM_VARIABLE = r"\bSLURM_[A-Z]"
+"""Regex of what an error names that only a job of Slurm asks for."""
 _SLURM_JOBS = (r"(?:^|/)slurm-(\d+)", r"\*\*\* (?:JOB|STEP) (\d+)")
 """Regexes for the ID of a job in the name of its log, and in what Slurm prints of its end."""
 _DOCKER_LOG = r"(?:^|/)([A-Za-z0-9][\w.-]*)-json\.log(?:\.\d+)?(?:\.gz)?$"
@@ -138,6 +140,8 @@ def platform_of(tables: Tables) -> Platform | None:
     for scheduler, keys in _SCHEDULER_FACTS:
         if facts["key"].str.contains(keys).any():
             return scheduler
+    if tables["exceptions"]["message"].str.contains(_SLURM_VARIABLE).any():
+        return "slurm"
     vertex = sources["source"].str.contains(_VERTEX_LOG).any()
     return next((each for each in _WITHOUT_SCHEDULER if each in collected), "vertex" if vertex else None)
 

@@ -45,7 +45,7 @@ def read_stream(
             continue
         output.observe_time(record.time)
         if record.cut:
-            what = f"{record.cut} lines left out of the middle of a very long record"
+            what = f"a very long record, read without the {record.cut} lines in its middle"
             output.add_damage(what, line=record.line)
         if record.kind in {"progress", "plain", "python"}:
             _read_progress(output, record, progress)

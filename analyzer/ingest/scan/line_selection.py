@@ -284,14 +284,12 @@ class LineSelector:
         return LogSlice(start + cut, self.line - data.count(b"\n", cut), data[cut:])
 
     def _left_out(self) -> str:
-        frequent = sorted({self.prefilter.labels[number] for number in self.hits if self._is_spent(number)})
         words = (
             "sampled, for its size: its beginning and end, the lines around every searched text, "
             f"and one line in each {self.spacing:,} bytes between them"
         )
-        if frequent:
-            words += f"; of the most frequent texts, only some lines: {', '.join(map(repr, frequent[:5]))}"
-        return words
+        frequent = any(self._is_spent(number) for number in self.hits)
+        return words + "; of the most frequent texts, only some lines" * frequent
 
 
 def _merge_overlapping(slices: list[LogSlice]) -> list[LogSlice]:

@@ -11,7 +11,6 @@ Json = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1080.0, 300.0, 64.0, 940.0, 26.0, 262.0
 _FRAME = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
 STEP_TIME = "seconds per step"
-_SCOPES = {"global": " (global)", "local": " (local)"}
 _RESOURCES = {
     "rss_bytes": ("Resident memory, GiB", 2.0**30),
     "memory_used_bytes": ("Memory of the cgroup or host, GiB", 2.0**30),
@@ -210,7 +209,7 @@ def _labelled(made: Sequence[Series]) -> list[Series]:
     ends = [s for s in made if s.label_y is not None]
     rank = {"culprit": 0, "suspect": 1}
     wanted = sorted(ends, key=lambda s: rank.get(s.part, 2))
-    names = {s.worker: s.worker + _SCOPES.get(s.scope, "") for s in wanted}
+    names = {s.worker: f"{s.worker} (global)" if s.scope == "global" else s.worker for s in wanted}
     if len(wanted) > _MAX_LABELS:
         blamed = [s for s in wanted if s.part in rank][: _MAX_LABELS - 1]
         rest = [s for s in wanted if s not in blamed]

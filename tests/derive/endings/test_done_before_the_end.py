@@ -77,3 +77,10 @@ def test_a_worker_is_asked_to_end_at_its_work_or_long_after_it(at: float, at_wor
     tables = derived({"worker-0.log": left, "worker-1.log": left}, cluster_spec=CLUSTER)
     assert tables["silences"]["asked_at_work"].to_list() == [at_work, at_work]
     assert tables["job"]["stalled"].item() is not at_work
+
+
+def test_a_worker_that_leaves_for_a_preemption_has_not_finished() -> None:
+    """TensorFlow's handler saves on all workers and ends them all, to be started again."""
+    left = says("INFO:tensorflow:PreemptionCheckpointHandler: checkpoint saved. Exiting.", 16.0)
+    logs = {f"worker-{n}.log": [*TRAINING, left] for n in range(2)}
+    assert derived(logs, cluster_spec=CLUSTER)["lifetimes"]["ended"].to_list() == ["unknown", "unknown"]

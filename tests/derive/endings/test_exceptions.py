@@ -113,6 +113,15 @@ def test_a_message_is_free_of_frames_and_of_a_bar_that_was_flushed_late() -> Non
     assert found["message"] == "Graph execution error:\n\ncorrupted record at 21"
 
 
+@pytest.mark.parametrize("head", ["", " Graph execution error:\n\n"])
+def test_a_message_begins_below_the_name_of_the_task(head: str) -> None:
+    """And ends above the log lines that TensorFlow adds, which have nothing to do with it."""
+    words = "From /job:worker/replica:0/task:1:\ntruncated record at 8925\nRecent warning and error logs:\n  Input of"
+    found = only(derived({"worker-1.log": [raised(f"errors_impl.DataLossError:{head or ' '}{words}")]}))
+    assert found["message"].split("\n")[-1] == "truncated record at 8925"
+    assert found["message_line"] == found["line"] + 1 + head.count("\n")
+
+
 def test_a_dump_of_the_fault_handler_is_of_the_runtime() -> None:
     """It says that native code aborted, and where Python stood."""
     dump = 'Fatal Python error: Aborted\n\nThread 0x00007f0c (most recent call first):\n  File "/w/t.py", line 3 in f'

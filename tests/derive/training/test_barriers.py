@@ -70,6 +70,15 @@ def test_a_step_that_is_saved_again_after_a_restart_is_no_later_checkpoint() -> 
     ]
 
 
+def test_the_one_checkpoint_that_one_worker_saves_anew_in_a_loop_is_no_later_one() -> None:
+    """TensorFlow numbers it: `ckpt-0` is the same however often its session starts again."""
+    logs = {
+        f"worker-{n}.log": [step(1), *[saved("/ckpt/model.ckpt-0")] * times] for n, times in enumerate([5, 1])
+    }
+    rows = derived(logs)["barriers"].filter(barrier="checkpoint")
+    assert rows.select("place", "arrived").rows() == [("model.ckpt-0", True), ("model.ckpt-0", True)]
+
+
 def saved(path: str) -> Line:
     """What a script prints when it has saved."""
     return says(f"saved checkpoint to {path}", facts={"checkpoint": path})

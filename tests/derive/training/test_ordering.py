@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyzer.derive.training.ordering import comes_after
+from analyzer.derive.training.ordering import comes_after, is_later
 from analyzer.model.findings import Verdict
 from analyzer.pipeline import analyze
 from tests.derive.logs import Line, derived, error, raised, says, server_started, step, steps
@@ -44,6 +44,27 @@ def test_lines_count_within_a_source_and_times_between_two(
 ) -> None:
     """The time before a line without one is only the earliest that it can have."""
     assert comes_after(row, other) is after
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "later"),
+    [
+        (5.049, 5.080133, False),
+        (5.080, 5.080133, True),
+        (5.0, 5.080133, True),
+        (4.0, 5.080133, False),
+        (None, 5.080133, True),
+        (5.049, None, True),
+        (6.0, 5.080133, True),
+    ],
+)
+def test_a_line_below_that_is_dated_before_is_not_later(
+    below: float | None, above: float | None, later: bool
+) -> None:
+    """Buffered stdout stands below stderr; times cut to milliseconds or seconds decide nothing."""
+    row, other = {"source": "a", "line": 9, "time": below}, {"source": "a", "line": 2, "time": above}
+    assert is_later(row, other) is later
+    assert not is_later(other, row)
 
 
 def test_a_traceback_in_another_stream_stands_against_a_closing_line() -> None:
