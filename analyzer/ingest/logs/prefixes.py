@@ -58,6 +58,8 @@ _RFC5424 = lazy_regex(
 _SEVERITIES = "EEEEWIII"
 """Level of each severity of syslog, from emergency to debug."""
 _WHOLE = len("2026-11-21 01:02:03")
+NO_YEAR = 1970
+"""Year assumed where no line shows one; the file's modification time would be a guess."""
 _JSON_TIME = lazy_regex(
     rf'"(?:@?time(?:stamp)?|ts|asctime|datetime)"\s*:\s*(?:"({_DATE})"|(1\d{{9}}(?:\.\d+)?)\b)', re.IGNORECASE
 )
@@ -80,7 +82,7 @@ class Head(NamedTuple):
     text: str
 
 
-def head(line: str, year: int) -> Head | None:
+def head(line: str, year: int = NO_YEAR) -> Head | None:
     """Parse the prefix of a line, None if it has none; `year` completes styles without one."""
     first = line[:1]
     if first not in _FIRST_CHARACTERS:

@@ -12,7 +12,6 @@ _NAME_KEYS = ("worker", "pod", "task", "rank", "host", "node", "name", "file")
 _CHECKED_LINES = 400
 _MAX_DEPTH = 2
 """Objects around the one that holds the logs."""
-_NO_YEAR = 1970
 
 
 def read(text: str) -> Sequence[TextLine]:
@@ -73,4 +72,4 @@ def _split(texts: Iterable[str]) -> list[str]:
 
 
 def _is_of_log(line: TextLine) -> bool:
-    return head(line.text, _NO_YEAR) is not None or starts_traceback(line.text)
+    return head(line.text) is not None or starts_traceback(line.text)

@@ -12,7 +12,6 @@ from analyzer.ingest.logs.prefixes import head
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.traceback_format import names_error, starts_traceback
 
-_NO_YEAR = 1970
 _PROSE = frozenset({Form.SPOKEN, Form.SENTENCE, Form.TITLE})
 _BETWEEN_SENTENCES = lazy_regex(r"(?<=[.!?])\s+|(?<=[。！？，；])")
 _SOLVED = lazy_regex(
@@ -106,5 +105,5 @@ def _is_error(text: str, levels: AbstractSet[str]) -> bool:
     """Return True for an exception, and for a record of a level; TensorFlow starts with some of level E."""
     if names_error(text) or starts_traceback(text):
         return True
-    found = head(text, _NO_YEAR)
+    found = head(text)
     return found is not None and found.level in levels
