@@ -201,14 +201,8 @@ def seconds(stamp: str) -> float | None:
 @lru_cache(maxsize=1024)
 def _moment(stamp: str) -> float | None:
     """Parse a date to seconds since 1970; cached, since many lines share one second."""
-    text = stamp.replace("/", "-").replace(",", ".").replace(" ", "T")
-    whole, dot, fraction = text.partition(".")
-    if dot:
-        digits = re.match(r"\d+", fraction)
-        end = digits.end() if digits else 0
-        text = f"{whole}.{fraction[: min(end, 6)]}{fraction[end:]}"
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(stamp.replace("/", "-"))
     except ValueError:
         return None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
