@@ -21,6 +21,8 @@ class Form(Enum):
     OTHER = auto()
 
 
+PROSE = frozenset({Form.SPOKEN, Form.SENTENCE, Form.TITLE})
+"""Forms of what people write."""
 SENTENCE_WORDS = 5
 """Minimum number of words of a sentence where nothing else tells it from what programs print."""
 FEW_WORDS = 2
