@@ -1,6 +1,6 @@
 """JSON with whole logs: an object from names to lines or a text, or a list of either."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from analyzer.ingest.logs.documents import TextLine, parsed_json
 from analyzer.ingest.logs.prefixes import head
@@ -63,12 +63,8 @@ def _texts(value: object) -> Sequence[str]:
     if isinstance(value, str):
         return value.splitlines() if "\n" in value else ()
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
-        return _split(value)
+        return [line for text in value for line in text.splitlines() or [""]]
     return ()
-
-
-def _split(texts: Iterable[str]) -> list[str]:
-    return [line for text in texts for line in text.splitlines() or [""]]
 
 
 def _is_of_log(line: TextLine) -> bool:
