@@ -28,11 +28,6 @@ _TRIAGE_OPENING = re.compile(
 """Regex for the first bytes of what mwms-triage writes."""
 
 
-def is_own_report(name: str, opening: bytes) -> bool:
-    """Return True for a file that mwms-analyze or mwms-triage wrote, by its name or its first bytes."""
-    return reporting_tool(name, opening) is not None
-
-
 def reporting_tool(name: str, opening: bytes) -> str | None:
     """Return the command that wrote a report, by its name or its first bytes; None if it is no report."""
     if _NAME.search(name) or _OPENING.search(opening):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from analyzer.discover.actions_logs import as_jobs
 from analyzer.discover.binary_files import is_binary, is_document
-from analyzer.discover.own_reports import is_own_report, reporting_tool
+from analyzer.discover.own_reports import reporting_tool
 from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source
@@ -123,7 +123,7 @@ def _require_more_than_reports(paths: Sequence[Path], sources: Sequence[Source])
     read = (source for source in sources if source.kind is not Kind.OTHER or source.reader)
     if any(source.skip or _opening_of(source.path) for source in read):
         return
-    if any(is_own_report(source.name, _opening_of(source.path)) for source in sources if not source.skip):
+    if any(reporting_tool(source.name, _opening_of(source.path)) for source in sources if not source.skip):
         given = ", ".join(map(str, paths))
         raise NothingReadable(f"{given}: holds reports of this tool and no log; give the run they are about")
 
@@ -261,12 +261,12 @@ def _source(path: Path, name: str, skip: str) -> Source:
 def _is_own_report(path: Path, name: str, kind: Kind) -> bool:
     """Return True if the tool wrote the file; it is opened only if its kind or suffix may be a report's."""
     may_be = kind is Kind.OTHER or name.lower().endswith((".txt", ".jsonl", ".html", ".htm"))
-    return is_own_report(name, _opening_of(path) if may_be else b"")
+    return reporting_tool(name, _opening_of(path) if may_be else b"") is not None
 
 
 def is_report(path: Path) -> bool:
     """Return True for a file that the tool wrote, by its name or its first bytes."""
-    return is_own_report(path.name, _opening_of(path))
+    return reporting_tool(path.name, _opening_of(path)) is not None
 
 
 def _as_log(source: Source) -> Source:
@@ -287,7 +287,7 @@ def _as_post(source: Source) -> Source:
     """Return a file of a run without any log as one if its name says that it is Markdown or a page."""
     name = _plain(source.name).lower()
     is_post = not source.skip and _MAY_BE_POST.search(name)
-    if not is_post or is_own_report(source.name, _opening_of(source.path)) or is_binary(source.path):
+    if not is_post or reporting_tool(source.name, _opening_of(source.path)) or is_binary(source.path):
         return source
     if not name.endswith(("md", "markdown")) and not _PREFORMATTED.search(
         _opening_of(source.path, _PAGE_BYTES)

@@ -11,7 +11,7 @@ from analyzer.identify.claims import Claim
 from analyzer.identify.statements import NamedSource, Statements, is_vague
 from analyzer.model.log_layout import joined_file
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import host_in, is_kernel_log, is_numbered, split_task
+from analyzer.model.task_names import host_in, is_kernel_log, is_numbered, names_host, split_task
 from analyzer.tables.grouping import grouped
 
 _HOST = re.compile(r"(?:grpc://)?([a-z][a-z0-9-]*)", re.IGNORECASE)
@@ -42,7 +42,9 @@ def logs_on_host(sources: Sequence[NamedSource], stated: Statements) -> dict[str
     named = {each.name for each in kernel_logs if each.worker is None or is_numbered(each.name)}
     of_hosts = [each.name for each in kernel_logs if is_vague(each.name)]
     beside = {name: log for name in of_hosts if (log := neighbours.get(PurePosixPath(name).parent))}
-    return beside | {name: log for name in named for host, log in hosts.items() if _names(name.lower(), host)}
+    return beside | {
+        name: log for name in named for host, log in hosts.items() if names_host(name.lower(), host)
+    }
 
 
 def _only_logs_in_folders(sources: Sequence[NamedSource]) -> dict[PurePosixPath, str]:
@@ -54,11 +56,6 @@ def _only_logs_in_folders(sources: Sequence[NamedSource]) -> dict[PurePosixPath,
         for folder, own in folders.items()
         if folder != PurePosixPath() and len({each.worker for each in own}) == 1
     }
-
-
-def _names(path: str, host: str) -> bool:
-    """Return True if a path has a host's name that is no part of a longer word."""
-    return host in path and re.search(rf"(?<![a-z0-9]){re.escape(host)}(?![a-z0-9])", path) is not None
 
 
 def logs_of_stem(sources: Sequence[NamedSource], logs: Iterable[str]) -> dict[str, str]:

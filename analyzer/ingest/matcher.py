@@ -15,10 +15,8 @@ from functools import cached_property
 from time import thread_time
 from typing import TYPE_CHECKING, NamedTuple
 
-import hyperscan
-
 from analyzer.ingest.logs.records import Wording, wording
-from analyzer.ingest.scan.prefilter import Prefilter, load_database
+from analyzer.ingest.scan.prefilter import Prefilter, database
 from analyzer.model.messages import NONE, Messages
 from analyzer.model.run import Pattern
 from analyzer.storage.disk_cache import cached
@@ -72,7 +70,7 @@ class Matcher:
         wanting = grouped((literal, pattern.id) for pattern in patterns for literal in pattern.literals)
         self.literals = sorted(wanting)
         self._wanting = [wanting[literal] for literal in self.literals]
-        self._database = _database([literal.encode() for literal in self.literals])
+        self._database = database(self.literals, literal=True) if self.literals else None
 
     @cached_property
     def prefilter(self) -> Prefilter:
@@ -163,20 +161,6 @@ def _compile_regexes(expressions: Sequence[str]) -> dict[str, bytes]:
     import regex
 
     return {each: pickle.dumps(regex.compile(each, regex.DOTALL)) for each in expressions}
-
-
-def _database(literals: Sequence[bytes]) -> hyperscan.Database | None:
-    """Compile literals, or load them from the disk cache: compiling takes longer than a small run."""
-    if not literals:
-        return None
-    key = hashlib.sha256(b"\0".join(literals)).hexdigest()[:24]
-    return cached("literals", key, lambda: _compile(literals), hyperscan.dumpb, load_database)
-
-
-def _compile(literals: Sequence[bytes]) -> hyperscan.Database:
-    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    database.compile(expressions=list(literals), ids=list(range(len(literals))), literal=True)
-    return database
 
 
 def _by_line(data: bytes, ends: list[tuple[int, int]], wanting: list[list[str]]) -> dict[int, set[str]]:

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from analyzer.ingest.matcher import Matcher
@@ -59,6 +60,15 @@ def parsed_json(output: SourceRows, text: str, writer: str) -> Any:  # noqa: ANN
         what = f"is not JSON as {writer} writes it: {why_no_json(error)}"[:200]
         output.add_damage(what, line=getattr(error, "lineno", None))
         return None
+
+
+def parts(text: str, begins: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Yield the first line, from 1, and the text of each part that begins with a match; none before it."""
+    starts = dict.fromkeys(match.start() for match in begins.finditer(text))
+    line, counted = 1, 0
+    for start, end in pairwise([*starts, len(text)]):
+        line, counted = line + text.count("\n", counted, start), start
+        yield line, text[start:end]
 
 
 class LineFinder:

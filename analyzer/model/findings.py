@@ -58,8 +58,6 @@ class Evidence(NamedTuple):
     excerpt: str = ""
     marks: tuple[tuple[int, int], ...] = ()
     time: float | None = None
-    context: tuple[tuple[int, str], ...] = ()
-    """(line number, text) of the lines just before the excerpt."""
     signals: tuple[str, ...] = ()
     """The rule's signals for which this is the evidence."""
 

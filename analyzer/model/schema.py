@@ -19,19 +19,15 @@ class Column(NamedTuple):
     name: str
     type: str
     meaning: str
-    values: tuple[str, ...] = ()
+    values: Sequence[str] = ()
     """The only values that a cell can have, besides null; empty if any value can stand there."""
-
-
-def _column(name: str, type_: str, meaning: str, values: Sequence[str] = ()) -> Column:
-    return Column(name, type_, meaning, tuple(values))
 
 
 _DECLARED = json.loads(Path(__file__).with_name("tables.json").read_text(encoding="utf-8"))
 
 TABLES: Mapping[str, tuple[Column, ...]] = {
     table: tuple(
-        _column(name, *(_DECLARED["shared"][name] if column == "shared" else column))
+        Column(name, *(_DECLARED["shared"][name] if column == "shared" else column))
         for name, column in columns.items()
     )
     for table, columns in _DECLARED["tables"].items()

@@ -156,6 +156,11 @@ def host_in(name: str) -> str | None:
     return hosts[-1]["host"] if hosts and worker_of(rest, Kind.OTHER) is None else None
 
 
+def names_host(text: str, host: str) -> bool:
+    """Return True if a text, both in lower case, has a host's name that is no part of a longer word."""
+    return host in text and re.search(rf"(?<![a-z0-9]){re.escape(host)}(?![a-z0-9])", text) is not None
+
+
 def attempt_of(name: str) -> int | None:
     """Return the number of the attempt in a file's name, counted from 1; None if the name has none.
 

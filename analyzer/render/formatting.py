@@ -25,15 +25,19 @@ def instant(value: float | None, *, date: bool = True) -> str:
 
     A year that no file states is left out.
     """
-    try:
-        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value) if value is not None else None
-    except (OverflowError, ValueError):
-        at = None
-    if at is None:
+    if (at := moment(value)) is None:
         return "time unknown"
     clock = f"{at:%H:%M:%S}.{at.microsecond // 1000:03d}"
     day = f"{at:%m-%d}" if at.year == _UNSTATED_YEAR else at.date().isoformat()
     return f"{day} {clock} UTC" if date else clock
+
+
+def moment(value: float | None) -> datetime | None:
+    """Return seconds since the epoch as date and time in UTC; None if they are unknown or out of range."""
+    try:
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value) if value is not None else None
+    except (OverflowError, ValueError):
+        return None
 
 
 def duration(seconds: float) -> str:

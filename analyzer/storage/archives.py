@@ -16,7 +16,7 @@ from typing import IO, NamedTuple, Self, cast
 
 from analyzer.model.budget import Budget
 from analyzer.model.task_names import ARCHIVE_SUFFIX, MAIL_SUFFIXES
-from analyzer.storage.decompress import decompress_members, is_compressed, unpacked_limit
+from analyzer.storage.decompress import ChunkReader, decompress_members, is_compressed, unpacked_limit
 from analyzer.storage.mail import mail_parts
 
 MAX_MEMBERS = 20_000
@@ -202,32 +202,12 @@ def _open_tar_member(tar: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]
     return file
 
 
-class _DeferringStream:
-    """A stream of chunks that raises an error only after all bytes before it have been read."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks, self._held = chunks, b""
-        self._error: OSError | None = None
-
+class _ArchiveReader(ChunkReader):
     def read(self, size: int) -> bytes:
-        """Return the next bytes, empty at the end.
-
-        Raises:
-            OSError: the file is broken here.
-        """
         try:
-            while (
-                len(self._held) < size
-                and self._error is None
-                and (chunk := next(self._chunks, None)) is not None
-            ):
-                self._held += chunk
+            return super().read(size)
         except OSError as error:
-            self._error = error
-        found, self._held = self._held[:size], self._held[size:]
-        if self._error and not found:
-            raise OSError(f"the archive {self._error}") from self._error
-        return found
+            raise OSError(f"the archive {error}") from error
 
 
 def _decompressed(packed: IO[bytes], limit: int, budget: Budget) -> IO[bytes]:
@@ -236,7 +216,7 @@ def _decompressed(packed: IO[bytes], limit: int, budget: Budget) -> IO[bytes]:
     packed.seek(0)
     if not is_compressed(head):
         return packed
-    return cast(IO[bytes], _DeferringStream(_limited(decompress_members(packed), limit, budget)))
+    return cast(IO[bytes], _ArchiveReader(_limited(decompress_members(packed), limit, budget)))
 
 
 def _limited(chunks: Iterator[bytes], limit: int, budget: Budget) -> Iterator[bytes]:

@@ -121,21 +121,31 @@ def decompress_members(file: _Readable) -> Iterator[bytes]:
     contents = _members(file)
     first = next(contents, b"")
     whole = chain([first] if first else [], contents)
-    yield from _members(_Pieces(whole)) if is_compressed(first) else whole
+    yield from _members(ChunkReader(whole)) if is_compressed(first) else whole
 
 
-class _Pieces:
-    """Reads chunks like a file."""
+class ChunkReader:
+    """Reads chunks like a file; an error is raised only after all bytes before it have been read."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks, self._held = chunks, b""
+        self._error: OSError | None = None
 
     def read(self, size: int) -> bytes:
-        """Return the next `size` bytes, fewer at the end."""
-        while len(self._held) < size and (chunk := next(self._chunks, b"")):
-            self._held += chunk
-        taken, self._held = self._held[:size], self._held[size:]
-        return taken
+        """Return the next `size` bytes, fewer at the end.
+
+        Raises:
+            OSError: the chunks break off here.
+        """
+        try:
+            while len(self._held) < size and (chunk := next(self._chunks, None)) is not None:
+                self._held += chunk
+        except OSError as error:
+            self._error = error
+        found, self._held = self._held[:size], self._held[size:]
+        if self._error and not found:
+            raise self._error
+        return found
 
 
 def _members(file: _Readable) -> Iterator[bytes]:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from analyzer.tables.grouping import grouped
+
 
 def step_times(dated: pl.DataFrame, within: Sequence[str]) -> pl.DataFrame:
     """Return worker, step, seconds per step and time for each dated step but the first of its series.
@@ -27,7 +29,5 @@ def step_times(dated: pl.DataFrame, within: Sequence[str]) -> pl.DataFrame:
 
 def busiest(counts: Iterable[tuple[str, str, int]]) -> dict[str, str]:
     """Return worker → its source with the highest count; of equal ones, the last by name."""
-    most: dict[str, tuple[int, str]] = {}
-    for worker, source, count in counts:
-        most[worker] = max(most.get(worker, (0, "")), (count, source))
-    return {worker: source for worker, (_, source) in most.items()}
+    ranked = grouped((worker, (count, source)) for worker, source, count in counts)
+    return {worker: max(sources)[1] for worker, sources in ranked.items()}

@@ -73,6 +73,16 @@ def test_what_stands_before_the_break_is_kept(pack: Callable[[bytes], bytes], tm
     assert MUCH.startswith(data)
 
 
+def test_what_stands_before_the_break_is_kept_if_it_is_compressed_twice(tmp_path: Path) -> None:
+    """Also the last bytes before the break, which may be all that there is of a short log."""
+    path, whole = tmp_path / "log", PACK["gz"](PACK["gz"](LOG))
+    path.write_bytes(whole[: len(whole) // 3])
+    data, damage = read_whole(path, Budget())
+    assert damage == "is compressed, and cut short"
+    assert len(data) > len(LOG) // 5
+    assert LOG.startswith(data)
+
+
 @pytest.mark.parametrize("length", [0, 1])
 @pytest.mark.parametrize("suffix", PACK)
 def test_a_file_that_is_cut_at_once_is_said(suffix: str, length: int, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import polars as pl
 
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import host_in, is_kernel_log, worker_of
+from analyzer.model.task_names import host_in, is_kernel_log, names_host, worker_of
 from analyzer.tables.grouping import grouped
 from analyzer.tables.kernel_times import RunTimes
 
@@ -125,7 +125,9 @@ class _KernelLines:
         """Return the workers on the host that a line names, else on that which its file or folder names."""
         path = PurePosixPath(source)
         for text in [host] if host else [path.name, *path.parent.parts[::-1]]:
-            on_it = [each for each, names in self._hosts.items() if any(_names(text, name) for name in names)]
+            on_it = [
+                each for each, names in self._hosts.items() if any(names_host(text, name) for name in names)
+            ]
             if on_it:
                 return on_it
         return []
@@ -163,11 +165,6 @@ def _host_of(source: str) -> str:
     path = PurePosixPath(source)
     own = _WORDS.sub("", _SUFFIX.sub("", path.name)).strip("-_.")
     return own or path.parent.name
-
-
-def _names(text: str, host: str) -> bool:
-    """Return True if a text has a host's name that is no part of a longer word."""
-    return host in text and re.search(rf"(?<![a-z0-9]){re.escape(host)}(?![a-z0-9])", text) is not None
 
 
 def _short_name(host: str) -> str:

@@ -13,7 +13,14 @@ from analyzer.derive.cluster.workers import cluster_specs, distinct, tasks_of
 from analyzer.derive.endings.last_errors import LastError
 from analyzer.derive.endings.teardown import NOT_SENT_BY_LAUNCHERS, reported_later
 from analyzer.derive.training.ordering import Row, comes_after
-from analyzer.derive.training.progress import Place, last_attempts, last_places, stepped, times_seen
+from analyzer.derive.training.progress import (
+    Place,
+    comparable,
+    last_attempts,
+    last_places,
+    stepped,
+    times_seen,
+)
 from analyzer.tables.clock_alignment import CommonClock
 
 _TAIL = 5
@@ -221,3 +228,8 @@ def _seen_by_peers(lives: Collection[Life], facts: pl.DataFrame) -> set[str]:
     for spec in distinct(specs[life.worker] for life in meeting if life.worker in specs):
         seen |= tasks_of(spec) & training
     return seen
+
+
+def comparable_places(training: Collection[Life]) -> dict[str, tuple[int, int]]:
+    """Return worker → (epoch, step) to compare by, of those whose position is known."""
+    return comparable({life.worker: life.place for life in training if life.place})

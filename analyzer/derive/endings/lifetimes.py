@@ -1,8 +1,4 @@
-"""Summarizes how far each worker came and how it ended.
-
-The end comes from what is recorded: exit code, final traceback or completion line. Anything else is
-inferred from the peers and marked so (`sure` is false).
-"""
+"""Summarizes how far each worker came and how it ended: one row per worker."""
 
 from collections.abc import Mapping, Sequence
 from signal import Signals
@@ -10,23 +6,18 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.derive.endings.ends import ends
 from analyzer.derive.endings.last_errors import ended_by_it, last_error
-from analyzer.derive.endings.life import Life, last_lives
+from analyzer.derive.endings.life import Life, comparable_places, last_lives
 from analyzer.derive.endings.resumed_workers import with_resumed_workers
-from analyzer.derive.endings.silent_workers import finished_in_silence
-from analyzer.derive.endings.teardown import scheduler_stop, terminated_by_stop
 from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
 from analyzer.derive.training.ordering import Row, comes_after, dated, is_later, last_progress, last_telling
-from analyzer.derive.training.progress import Place, StartUp, comparable, completion_lines, with_short_plans
+from analyzer.derive.training.progress import Place, StartUp, completion_lines, with_short_plans
 from analyzer.model import task_names
 from analyzer.model.messages import Messages
 from analyzer.tables.builders import frame
 from analyzer.tables.clock_alignment import CommonClock
-
-_SIGKILL, _SIGTERM = 9, 15
-_STACKS = ("stands_inside_tensorflow", "stands_outside_tensorflow")
-"""Facts from a dump of a live process's stacks: it ran until then, though its log may have stopped before."""
 
 _STARTED = ("server_address", "awaits", "agent_connected", "replicas", "tensorflow")
 """Facts that a worker prints while it starts up."""
@@ -48,133 +39,13 @@ def lifetimes(
         place = life.place._asdict() if life.place else None
         life.last_error = last_error(life.records, life.tail, place, leaves)
     starting_up = StartUp(frozenset(messages.literals("startup_origin")), messages.literals("startup_words"))
-    ended = {life.worker: _end_of(life) for life in lives}
-    _from_the_peers(lives, ended, tables["facts"])
-    ended |= finished_in_silence(lives, ended, messages)
+    ended = ends(lives, tables["facts"], messages)
     rows = [_row(life, *ended[life.worker], starting_up) for life in lives]
     _compare_times(rows)
     _compare_with_exceptions(rows, lives, clock)
     _compare_places(rows, lives)
     table = with_short_plans(frame("lifetimes", rows), tables["scalars"], tables["facts"])
     return with_resumed_workers(table, tables["records"], steps, clock)
-
-
-def _end_of(life: Life) -> tuple[str, bool]:
-    """Return how a worker ended and whether a file records it (rather than implies it)."""
-    if not life.row["seen"]:
-        return _ended_unseen(life)
-    code, raised = life.exit_code, life.exception
-    closing = None if life.left_on_sigterm else life.closing
-    closed = closing is not None and (raised is None or comes_after(closing, raised) or life.aborted_at_exit)
-    if closing and code is None and life.place and life.place.is_within_epoch:
-        closed = closed and closing["of_training"]
-    if closed and (code in {None, 0, -6} or life.terminated_after_closing):
-        return "finished", True
-    leaves = raised is None or raised["type"] in {"KeyboardInterrupt", "SystemExit"}
-    died = code in {None, 1, 255, -6} or (code == 0 and raised is not None and _was_last(raised, life))
-    if raised is not None and not leaves and died:
-        sure = code is not None or _nothing_may_follow(raised, life)
-        return ("exception" if raised["own"] else "aborted_by_peer"), sure
-    if code in {None, 1} and raised is not None and raised["type"] == "KeyboardInterrupt":
-        return "stopped", _nothing_may_follow(raised, life)
-    if code is not None:
-        return _ended_with_code(life, code)
-    return _ended_without_code(life)
-
-
-def _nothing_may_follow(raised: Row, life: Life) -> bool:
-    """Return True if the exception follows the last step and the line that says `finished`."""
-    others = (life.closing, life.place._asdict() if life.place else None)
-    return all(comes_after(raised, other) for other in others if other)
-
-
-def _was_last(raised: Row, life: Life) -> bool:
-    """Return True if a script that exited with 0 logged nothing after an exception that it had caught.
-
-    If a lost peer caused the exception, lines of TensorFlow itself may follow.
-    """
-    below = [row for row in life.records if comes_after(row, raised) and row["line"] != raised["line"]]
-    of_tensorflow = all(row["kind"] in {"cpp", "traceback"} for row in below)
-    return _nothing_may_follow(raised, life) and (of_tensorflow if not raised["own"] else not below)
-
-
-def _ended_unseen(life: Life) -> tuple[str, bool]:
-    if (code := life.exit_code) is not None:
-        signalled = "stopped" if life.ended_after_another and not life.killed_for_memory else "signal"
-        return (signalled if code < 0 else "exited"), True
-    if life.fact("exit_code") == "running":
-        return "running", life.facts["exit_code"][-1]["line"] is not None
-    started = life.attempts or life.seen_by_peers or not life.absence_tells
-    return ("unknown" if started else "never_started"), False
-
-
-def _ended_with_code(life: Life, code: int) -> tuple[str, bool]:
-    if code < 0:
-        aborted = life.exception is not None and not life.exception["own"]
-        torn_down = bool(life.facts["sigterm"]) or aborted or life.torn_down
-        return ("stopped" if torn_down and not life.killed_for_memory else "signal"), True
-    if _broke_off(life):
-        return "aborted_by_peer", True
-    if code == 0 and life.left_on_sigterm:
-        return "stopped", True
-    if code == 0 and (life.place is None or life.place.epochs is None or life.place.is_planned_end):
-        return "finished", life.place is None or life.place.is_planned_end
-    return "exited", True
-
-
-def _broke_off(life: Life) -> bool:
-    """Return True if a collective operation under way ended with an error, before the planned end."""
-    broke, place = life.facts["collective_broke"], life.place
-    if not broke or (place is not None and place.is_planned_end):
-        return False
-    return place is None or not comes_after(place._asdict(), broke[-1])
-
-
-def _ended_without_code(life: Life) -> tuple[str, bool]:
-    stated = life.fact("exit_code") == "running" and life.facts["exit_code"][-1]["line"] is not None
-    if life.place is not None and life.place.is_planned_end and not stated:
-        return "finished", False
-    if life.fact("exit_code") == "running":
-        return "running", stated
-    if any(life.facts[key] for key in _STACKS):
-        return "running", False
-    return ("stopped" if life.facts["sigterm"] else "unknown"), False
-
-
-def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], facts: pl.DataFrame) -> None:
-    """Refine `ended` in place by comparing workers: vanished, left early, or torn down with the job."""
-    training = [life for life in lives if life.row["trains"]]
-    orders, by_scheduler = _orders(training), scheduler_stop(facts) is not None
-    foremost = max(orders.values(), default=(0, 0))
-    someone_fell = any(ended[life.worker][0] in {"aborted_by_peer", "exception"} for life in lives)
-    torn_down = len(training) > 1 and all(life.exit_code in {-_SIGKILL, -_SIGTERM} for life in training)
-    for life in lives:
-        how, sure = ended[life.worker]
-        if how == "unknown" and (someone_fell or by_scheduler) and life.row["trains"] and life.row["seen"]:
-            ended[life.worker] = ("vanished" if someone_fell else "stopped", False)
-        if how == "finished" and someone_fell and _left_after_error(life):
-            ended[life.worker] = ("vanished", False)
-        if how == "finished" and not sure and orders.get(life.worker, foremost) < foremost:
-            ended[life.worker] = ("exited", life.exit_code == 0)
-        torn = torn_down or any(terminated_by_stop(code, facts) for code in life.facts["exit_code"][-1:])
-        if how == "signal" and torn and not life.killed_for_memory:
-            ended[life.worker] = ("stopped", False)
-    if _stopped_together(training, ended):
-        ended |= {life.worker: ("finished", True) for life in training}
-
-
-def _left_after_error(life: Life) -> bool:
-    """Return True if nothing but words like `bye` below an error tells that a worker finished."""
-    if life.exit_code is not None or (life.place is not None and life.place.is_planned_end):
-        return False
-    return ended_by_it(life.last_error, life.closing)
-
-
-def _stopped_together(training: Sequence[Life], ended: Mapping[str, tuple[str, bool]]) -> bool:
-    """Return True if all exited with 0 at the same position before the plan was done."""
-    places = set(_orders(training).values())
-    left = all(ended[life.worker][0] == "exited" and life.exit_code == 0 for life in training)
-    return bool(training) and left and len(places) == 1
 
 
 def signal_name(code: int | None) -> str | None:
@@ -332,10 +203,10 @@ def _compare_with_exceptions(
 
 
 def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> None:
-    orders = _orders([life for life in lives if life.row["trains"]])
-    others = range_of_others(orders)
+    places = comparable_places([life for life in lives if life.row["trains"]])
+    others = range_of_others(places)
     for row in rows:
-        mine = orders.get(row["worker"])
+        mine = places.get(row["worker"])
         if mine is None or row["worker"] not in others:
             continue
         rearmost, foremost = others[row["worker"]]
@@ -343,7 +214,3 @@ def _compare_places(rows: Sequence[dict[str, Any]], lives: Sequence[Life]) -> No
         row["ahead_of_all"] = mine > foremost
         if mine[0] == foremost[0]:
             row["behind"] = max(0, foremost[1] - mine[1])
-
-
-def _orders(training: Sequence[Life]) -> dict[str, tuple[int, int]]:
-    return comparable({life.worker: life.place for life in training if life.place})

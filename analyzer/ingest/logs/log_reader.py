@@ -12,6 +12,7 @@ from analyzer.ingest.logs.collectors.sections import has_headings
 from analyzer.ingest.logs.collectors.streams import detect_style, is_unread_layout, split_streams
 from analyzer.ingest.logs.pastes.hard_wraps import joined
 from analyzer.ingest.logs.pastes.markdown import LARGEST_PASTE, style_of_paste, unmarked
+from analyzer.ingest.logs.prefixes import NO_YEAR
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, lines
 from analyzer.ingest.matcher import Matcher
@@ -31,8 +32,6 @@ _MAX_DIGITS = 25
 
 _REDRAW = re.compile(rb"[\r\x08]")
 _YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
-_NO_YEAR = 1970
-"""Year assumed if the log shows none; the file's modification time would be a guess."""
 
 
 def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[SourceRows]:
@@ -108,7 +107,7 @@ def _read_selection(source: Source, selection: Selection, matcher: Matcher) -> l
     for start, piece in pieces:
         for stream in split_streams(list(enumerate(piece, start)), style):
             by_origin.setdefault(stream.key, []).append(stream.lines)
-    year = _year(first) or _year(last) or _NO_YEAR
+    year = _year(first) or _year(last) or NO_YEAR
     outputs = []
     for key, chunks in sorted(by_origin.items(), key=lambda stream: natural_order(stream[0] or "")):
         output = SourceRows(_stream_source(source, key, len(by_origin)), thinned=selection.thinned)

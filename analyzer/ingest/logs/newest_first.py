@@ -13,7 +13,6 @@ _ENOUGH = 6
 _MAX_RISES = 0.1
 """Maximum number of lines that are newer than the line above, as a share of the older ones: the lines of
 several writers are not quite in order."""
-_NO_YEAR = 1970
 _DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?")
 _MAX_PREFIX_CHARS = 120
 
@@ -57,7 +56,7 @@ def _times(data: bytes) -> list[float]:
 
 
 def _time(line: str) -> float | None:
-    found = head(line, _NO_YEAR)
+    found = head(line)
     if found and found.time is not None:
         return found.time
     date = _DATE.search(line, 0, _MAX_PREFIX_CHARS)

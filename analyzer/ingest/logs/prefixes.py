@@ -58,6 +58,8 @@ _RFC5424 = lazy_regex(
 _SEVERITIES = "EEEEWIII"
 """Level of each severity of syslog, from emergency to debug."""
 _WHOLE = len("2026-11-21 01:02:03")
+NO_YEAR = 1970
+"""Year assumed where no line shows one; the file's modification time would be a guess."""
 _JSON_TIME = lazy_regex(
     rf'"(?:@?time(?:stamp)?|ts|asctime|datetime)"\s*:\s*(?:"({_DATE})"|(1\d{{9}}(?:\.\d+)?)\b)', re.IGNORECASE
 )
@@ -80,7 +82,7 @@ class Head(NamedTuple):
     text: str
 
 
-def head(line: str, year: int) -> Head | None:
+def head(line: str, year: int = NO_YEAR) -> Head | None:
     """Parse the prefix of a line, None if it has none; `year` completes styles without one."""
     first = line[:1]
     if first not in _FIRST_CHARACTERS:
@@ -199,14 +201,8 @@ def seconds(stamp: str) -> float | None:
 @lru_cache(maxsize=1024)
 def _moment(stamp: str) -> float | None:
     """Parse a date to seconds since 1970; cached, since many lines share one second."""
-    text = stamp.replace("/", "-").replace(",", ".").replace(" ", "T")
-    whole, dot, fraction = text.partition(".")
-    if dot:
-        digits = re.match(r"\d+", fraction)
-        end = digits.end() if digits else 0
-        text = f"{whole}.{fraction[: min(end, 6)]}{fraction[end:]}"
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(stamp.replace("/", "-"))
     except ValueError:
         return None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -11,7 +11,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
 from pathlib import PurePosixPath
 from signal import Signals
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.logs.text import storable
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS
+from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS, parts
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import host_in, worker_of
 
@@ -103,13 +102,9 @@ def read_records(output: SourceRows, text: str) -> None:
 
 def _of_text(text: str) -> Iterator[_Ended]:
     """Yield the ends of records whose lines are `NAME=VALUE`, `NAME = VALUE` or `NAME  VALUE`."""
-    starts = list(dict.fromkeys(match.start() for match in _BEGINS.finditer(text)))
-    first = 1
-    for start, end in pairwise([*starts, len(text)]):
-        part = text[start:end]
+    for first, part in parts(text, _BEGINS):
         numbered = enumerate(part.split("\n"), first)
         pairs = [(number, pair) for number, line in numbered if (pair := _PAIR.match(line))]
-        first += part.count("\n")
         values = {pair["key"]: pair["value"] for _, pair in pairs}
         is_service = not _OF_SERVICE.isdisjoint(values)
         if is_service and _OF_THE_HOST.match(values.get("Id") or part.lstrip("●×○* ")):

@@ -6,12 +6,11 @@ Only nodes that were not usable when the files were collected become facts, in w
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.text_reader import LineFinder, parsed_json, searched_text
+from analyzer.ingest.text_reader import LineFinder, parsed_json, parts, searched_text
 
 _MAX_CHARS = 300
 _BAD_CONDITIONS = frozenset(
@@ -43,17 +42,14 @@ def read(output: SourceRows, matcher: Matcher) -> None:
 
 def _of_slurm(output: SourceRows, text: str) -> Iterator[Problem]:
     """Yield the problem of each node that is described, on one line or on several."""
-    starts = [match.start() for match in _SLURM_NODE.finditer(text)]
-    if text.strip() and not starts:
+    if text.strip() and not _SLURM_NODE.search(text):
         output.add_damage("describes no node", line=1)
-    line = text.count("\n", 0, starts[0] if starts else 0) + 1
-    for part in (text[start:end] for start, end in pairwise([*starts, len(text)])):
+    for line, part in parts(text, _SLURM_NODE):
         name, state = _SLURM_NODE.match(part), _SLURM_STATE.search(part)
         if name and state and (bad := _bad_states(state)):
             given = _SLURM_REASON.search(part)
             reason = _because(given["reason"].strip(), given["since"]) if given else ""
             yield line + part.count("\n", 0, state.start("states")), f"{name['name']} {bad}{reason}"
-        line += part.count("\n")
 
 
 def _bad_states(state: re.Match[str]) -> str:

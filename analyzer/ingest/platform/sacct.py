@@ -7,7 +7,6 @@ steps are named after workers.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from analyzer.ingest.logs.fact_patterns import negative_signal
@@ -15,7 +14,14 @@ from analyzer.ingest.logs.text import storable
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.platform.exit_records import JOB
 from analyzer.ingest.reader_output import SourceRows
-from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS, LineFinder, parsed_json, read_lines, searched_text
+from analyzer.ingest.text_reader import (
+    MAX_EXCERPT_CHARS,
+    LineFinder,
+    parsed_json,
+    parts,
+    read_lines,
+    searched_text,
+)
 from analyzer.model.task_names import worker_of
 
 _STATES = (
@@ -28,6 +34,8 @@ _NOT_STARTED = frozenset({"CONFIGURING", "PENDING", "REQUEUED", "RESIZING"})
 _ID = re.compile(
     r"(?P<job>\d+(?:_(?:\d+|\[[^\]]*\]?))?(?:\+\d+)?)(?:\.(?P<step>[a-z0-9]*(?:\+\d*)?))?(?=$|[\s|,;+])"
 )
+_DESCRIBED = re.compile(r"(?m)^[ \t]*JobId=")
+"""Regex for the beginning of a job in what `scontrol show job` prints."""
 _STATE = re.compile(r"(?<![\w.])(?P<state>[A-Z][A-Z_]{1,13})(?P<cut>\+?)(?: by (?P<uid>\w+))?(?!\w)")
 _CODE = re.compile(r"(?<![\d:.])(?P<status>\d{1,3}):(?P<signal>\d{1,3})(?![\d:.])")
 _SIZE = re.compile(r"(?!0+\b)\d+(?:\.\d+)?[KMGTP]?n?c?$")
@@ -73,15 +81,11 @@ def _rows(output: SourceRows, text: str) -> list[Row]:
 
 def _from_scontrol(text: str) -> Iterator[Row]:
     """Yield the jobs that `scontrol show job` describes, `NAME=VALUE` on one line or on several."""
-    starts = [match.start() for match in re.finditer(r"(?m)^[ \t]*JobId=", text)]
-    line = text.count("\n", 0, starts[0] if starts else 0) + 1
-    for start, end in pairwise([*starts, len(text)]):
-        part = text[start:end]
+    for line, part in parts(text, _DESCRIBED):
         values = dict(re.findall(r"(?:^|\s)([A-Z]\w*)=(\S*)", part))
         state = next(_states(values.get("JobState", "")), ("", ""))
         code = _CODE.fullmatch(values.get("ExitCode", ""))
         at = line + part.count("\n", 0, max(0, part.find("JobState=")))
-        line += part.count("\n")
         yield Row(at, values["JobId"], "", values.get("JobName", ""), *state, code[0] if code else "")
 
 

@@ -51,8 +51,8 @@ class Prefilter:
         spellings = {form: literal for literal in sorted(literals) for form in sorted(_spellings(literal))}
         self.labels = [*spellings.values(), *(label for label, forms in ALARMS.items() for _ in forms)]
         expressions = [*map(re.escape, spellings), *chain.from_iterable(ALARMS.values())]
-        self._first = _database(expressions, hyperscan.HS_FLAG_SINGLEMATCH)
-        self._all = _database(expressions, 0)
+        self._first = database(expressions, flags=hyperscan.HS_FLAG_SINGLEMATCH)
+        self._all = database(expressions)
 
     def first_occurrences(self, block: Data) -> list[Occurrence]:
         """Return the first occurrence of each expression in a block."""
@@ -78,23 +78,21 @@ def _scan(database: hyperscan.Database, block: Data) -> list[Occurrence]:
     return found
 
 
-def _database(expressions: Sequence[str], flags: int) -> hyperscan.Database:
+def database(expressions: Sequence[str], *, literal: bool = False, flags: int = 0) -> hyperscan.Database:
     """Compile expressions, or load them from the disk cache: compiling takes longer than a small run."""
-    key = hashlib.sha256("\0".join([str(flags), *expressions]).encode()).hexdigest()[:24]
-    return cached("prefilter", key, lambda: _compile(expressions, flags), hyperscan.dumpb, load_database)
+
+    def compile_all() -> hyperscan.Database:
+        new = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+        encoded = [expression.encode() for expression in expressions]
+        new.compile(expressions=encoded, ids=list(range(len(encoded))), flags=flags, literal=literal)
+        return new
+
+    key = hashlib.sha256("\0".join([f"{literal} {flags}", *expressions]).encode()).hexdigest()[:24]
+    kind = "literals" if literal else "expressions"
+    return cached(kind, key, compile_all, hyperscan.dumpb, _load)
 
 
-def _compile(expressions: Sequence[str], flags: int) -> hyperscan.Database:
-    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    database.compile(
-        expressions=[expression.encode() for expression in expressions],
-        ids=list(range(len(expressions))),
-        flags=flags,
-    )
-    return database
-
-
-def load_database(content: bytes) -> hyperscan.Database:
+def _load(content: bytes) -> hyperscan.Database:
     """Load a compiled database; Hyperscan raises if it is damaged or of another version."""
     database = hyperscan.loadb(content, hyperscan.HS_MODE_BLOCK)
     database.scratch = hyperscan.Scratch(database)

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from analyzer.render import decision, text
+from analyzer.render.formatting import moment
 from analyzer.render.page.template import fill
 from analyzer.render.sanitize import one_line
 
@@ -39,8 +39,9 @@ def render(diagnosis: Json) -> str:
         "skipped": counts["skipped"],
         "time": f"{max(run['ended'] - run['started'], 0.0):.3f}" if known else "0",
     }
-    name = one_line(run["name"], _MAX_NAME)
-    view = {"name": name, "totals": totals, "timestamp": _timestamp(run["started"]), "cases": cases}
+    name, began = one_line(run["name"], _MAX_NAME), moment(run["started"])
+    timestamp = f"{began:%Y-%m-%dT%H:%M:%S}" if began else None
+    view = {"name": name, "totals": totals, "timestamp": timestamp, "cases": cases}
     return fill("junit.xml.j2", view) + "\n"
 
 
@@ -60,13 +61,3 @@ def _worker(worker: Json) -> Case:
     blamed = worker["part"] in {"culprit", "suspect"}
     outcome = "failure" if blamed else "" if passed else "skipped"
     return Case(worker["id"], outcome, worker["part"], worker["ended"]["says"])
-
-
-def _timestamp(started: float | None) -> str | None:
-    if started is None:
-        return None
-    try:
-        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=started)
-    except OverflowError:
-        return None
-    return f"{at:%Y-%m-%dT%H:%M:%S}"

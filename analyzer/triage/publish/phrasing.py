@@ -47,14 +47,10 @@ def filed(summary: NightSummary, nights: Container[str], undated: int = 0) -> st
 
 def without_time(undated: int) -> str:
     """Return a sentence on the date of runs that state no time; empty if there are none."""
-    if not undated:
-        return ""
-    one = "1 of these runs states no date: it is filed by the last write to its files."
-    return (
-        one
-        if undated == 1
-        else f"{undated:,} of these runs state no date: they are filed by the last write to their files."
-    )
+    if undated == 1:
+        return "1 of these runs states no date: it is filed by the last write to its files."
+    many = f"{undated:,} of these runs state no date: they are filed by the last write to their files."
+    return many if undated else ""
 
 
 def counts(night: NightCounts) -> str:

@@ -28,7 +28,6 @@ _MIN_SHARE = 0.9
 _CHECKED = 400
 _MAX_DEPTH, _MAX_FIELDS = 4, 200
 _OF_TASKS = re.compile(r"(?i)(?:rank|task|worker|replica|node|shard|process|pid)(?:_?(?:id|index|number))?$")
-_NO_YEAR = 1970
 
 
 class Fields(NamedTuple):
@@ -105,7 +104,7 @@ def _all_inform(values: Sequence[str], rows: Sequence[Entry], message: str) -> b
     informed = {
         value
         for value, row in zip(values, rows, strict=True)
-        if (found := head(row[message], _NO_YEAR)) and found.level == "I"
+        if (found := head(row[message])) and found.level == "I"
     }
     return {value for value, count in Counter(values).items() if count >= _MIN_LINES} <= informed
 

@@ -19,7 +19,6 @@ _MARK = re.compile(
 _OF_PSSH = "Stderr: "
 """What `pssh -i` prints before the first line of standard error."""
 _OF_ABSL = "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR"
-_NO_YEAR = 1970
 
 
 def by_channel(key: str, lines: Numbered) -> Iterator[tuple[str, Numbered]]:
@@ -62,5 +61,5 @@ def may_begin_channel(line: str) -> bool:
 
 def _is_error(line: str) -> bool:
     """Return True if TensorFlow's C++ logger wrote a line."""
-    found = head(line, _NO_YEAR)
+    found = head(line)
     return (found is not None and found.kind == "cpp") or line.startswith(_OF_ABSL)

@@ -13,7 +13,6 @@ _MIN_LINES = 3
 """Lines of TensorFlow's runtime in each colour."""
 _MIN_SHARE = 0.8
 _CHECKED = 400
-_NO_YEAR = 1970
 
 
 class Coloured:
@@ -41,5 +40,5 @@ def coloured_style(lines: Sequence[str]) -> Coloured | None:
 
 
 def _informs(text: str) -> bool:
-    found = head(text, _NO_YEAR)
+    found = head(text)
     return found is not None and found.kind == "cpp" and found.level == "I"

@@ -7,12 +7,12 @@ stands there in most of them, in one form, was added by whoever collected the ou
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import NamedTuple
 
-from analyzer.ingest.logs.collectors.line_styles import CollectedLine
+from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 from analyzer.ingest.logs.prefixes import LEVEL_NAMES
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
@@ -81,8 +81,6 @@ _SAID_OF_ALL = tuple(
 
 _ESCAPE = re.compile(r"\\(x[\da-fA-F]{2}|.)", re.DOTALL)
 _QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
-
-Style = Callable[[str], CollectedLine | None]
 
 
 class _Form(NamedTuple):

@@ -4,15 +4,14 @@ TensorFlow's C++ logger and Python's tracebacks write lines, not objects: whatev
 lines, a shipper added, and it added the same fields to the other lines.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from analyzer.ingest.logs.collectors import structured
 from analyzer.ingest.logs.collectors.learned import begins_own_line
-from analyzer.ingest.logs.collectors.line_styles import CollectedLine
+from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 
 _MIN_LINES = 3
 """Lines of TensorFlow's or of tracebacks that show what a shipper adds."""
-Style = Callable[[str], CollectedLine | None]
 
 
 def without_added_fields(style: Style, sample: Sequence[str]) -> Style:

@@ -239,7 +239,7 @@ def _plausible(style: Style, lines: Sequence[str]) -> bool:
 
 def _has_time_of_collector(text: str) -> bool:
     """Return True if a time before this text is a collector's: programs print none before such a line."""
-    found = head(text, 1970)
+    found = head(text)
     return text.startswith(('  File "', "{")) or (found is not None and found.time is not None)
 
 

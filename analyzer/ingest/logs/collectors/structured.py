@@ -131,7 +131,7 @@ def render(entry: Entry) -> str:
     own = payload(entry)
     message = _message(own) or ("" if own is not entry else _message(entry))
     first, _, rest = message.partition("\n")
-    if not (first[:1].isspace() or _is_captured(entry, own) or head(first, 1970)):
+    if not (first[:1].isspace() or _is_captured(entry, own) or head(first)):
         fields = [] if first.startswith("Traceback") else list(_fields(own, first))
         first = _prefix(own) + " ".join([*filter(None, [first]), *fields])
     return storable("\n".join(part for part in (first, rest, _traceback(entry, own, message)) if part))

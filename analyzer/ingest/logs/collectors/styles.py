@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from analyzer.ingest.logs.collectors import structured
-from analyzer.ingest.logs.collectors.line_styles import CollectedLine, regex_style
+from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style, regex_style
 from analyzer.ingest.logs.collectors.timestamps import is_of_another_day, iso_timestamp, split_timestamp
 from analyzer.ingest.logs.prefixes import LEVEL_NAMES
 from analyzer.ingest.logs.text import storable
@@ -240,7 +240,7 @@ tagged_rank = regex_style(
 """Parses `[1,0]<stdout>:text`, as mpirun prints with `--tag-output`."""
 bar_line = regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$")
 """Parses `   | text`, as a supervisor prints the lines of its child; rows of a table end with a bar, too."""
-EMBEDDED_STYLES: Mapping[Callable[[str], CollectedLine | None], Sequence[str]] = {
+EMBEDDED_STYLES: Mapping[Style, Sequence[str]] = {
     regex_style(
         r"\((?:[A-Za-z_][\w.:<>() ]*?,? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
         r"\([\w.-]+, rank=(?P<key>\d{1,5}), (?:ip=[^)\s,]+, )?pid=\d+(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
@@ -278,7 +278,7 @@ def stamped_line(line: str) -> CollectedLine | None:
     return None if found is None or is_of_another_day(found.text, found.timestamp) else found
 
 
-STYLES: Sequence[Callable[[str], CollectedLine | None]] = (
+STYLES: Sequence[Style] = (
     regex_style(_CRI),
     _json_of_hosts,
     json_line,

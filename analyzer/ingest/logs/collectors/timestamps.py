@@ -20,8 +20,8 @@ _KIBANA = re.compile(
 )
 _HALF_OF_DAY = re.compile(r"(?<!\d)(?P<hour>\d{1,2}):\d\d:\d\d(?:\.\d+)? ?(?P<half>[AP]M)$")
 _NOON, _HALF_A_DAY = 12, 43_200.0
-_NO_YEAR, _YEARLESS = 1970, 32e6
-"""Year assumed for formats without one, and the largest time (in seconds) that it yields."""
+_YEARLESS = 32e6
+"""The largest time (in seconds) of a line without a year."""
 _MILLISECONDS_FROM = 1e11
 """Numbers from these on are of a smaller unit; smaller ones are seconds."""
 _DAY = 86_400
@@ -56,7 +56,7 @@ def _of_console(value: str) -> float | None:
     """
     if match := _KIBANA.fullmatch(value):
         return calendar_time(match["month"], match["day"], match["clock"], match["year"])
-    found = head(f"{value} ", _NO_YEAR)
+    found = head(f"{value} ")
     if not (half := _HALF_OF_DAY.search(value)) or found is None or found.time is None:
         return found and found.time
     is_noon, is_later = int(half["hour"]) == _NOON, half["half"] == "PM"
@@ -81,7 +81,7 @@ def iso_timestamp(entry: Mapping[str, object]) -> str:
 
 def _agree(own: float, timestamp: str) -> bool:
     """Return whether a program's time and a collector's, which may lack the year, are close."""
-    found = head(f"{timestamp} ", _NO_YEAR)
+    found = head(f"{timestamp} ")
     if found is None or found.time is None:
         return False
     apart = abs(own - found.time)
@@ -92,7 +92,7 @@ def _agree(own: float, timestamp: str) -> bool:
 
 def is_of_another_day(text: str, timestamp: str) -> bool:
     """Return True if the time at the start of a text is more than 24 hours from a collector's timestamp."""
-    times = [found.time for each in (text, f"{timestamp} ") if (found := head(each, _NO_YEAR))]
+    times = [found.time for each in (text, f"{timestamp} ") if (found := head(each))]
     dated = [time for time in times if time is not None and time >= _YEARLESS]
     return len(dated) > 1 and abs(dated[0] - dated[1]) > _DAY
 
@@ -112,7 +112,7 @@ class TimestampStripper:
         """Return the line, preceded by its timestamp if it starts a record that has no time."""
         if not timestamp or not self.is_consistent or not line.strip():
             return line
-        found = head(line, _NO_YEAR)
+        found = head(line)
         if found and found.time is not None:
             self.is_consistent = found.time < _YEARLESS or _agree(found.time, timestamp)
         if line[:1].isspace() and self._follows_head:

@@ -1,6 +1,6 @@
 """JSON with whole logs: an object from names to lines or a text, or a list of either."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from analyzer.ingest.logs.documents import TextLine, parsed_json
 from analyzer.ingest.logs.prefixes import head
@@ -12,7 +12,6 @@ _NAME_KEYS = ("worker", "pod", "task", "rank", "host", "node", "name", "file")
 _CHECKED_LINES = 400
 _MAX_DEPTH = 2
 """Objects around the one that holds the logs."""
-_NO_YEAR = 1970
 
 
 def read(text: str) -> Sequence[TextLine]:
@@ -64,13 +63,9 @@ def _texts(value: object) -> Sequence[str]:
     if isinstance(value, str):
         return value.splitlines() if "\n" in value else ()
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
-        return _split(value)
+        return [line for text in value for line in text.splitlines() or [""]]
     return ()
 
 
-def _split(texts: Iterable[str]) -> list[str]:
-    return [line for text in texts for line in text.splitlines() or [""]]
-
-
 def _is_of_log(line: TextLine) -> bool:
-    return head(line.text, _NO_YEAR) is not None or starts_traceback(line.text)
+    return head(line.text) is not None or starts_traceback(line.text)

@@ -6,6 +6,7 @@ from html import unescape
 from typing import Any
 
 from analyzer.ingest.logs.collectors.captured_fields import fields_of, plain_entries
+from analyzer.ingest.text_reader import parts
 from analyzer.model.lazy_regex import lazy_regex
 
 Entry = dict[str, Any]
@@ -42,6 +43,10 @@ _BETWEEN_ROWS = re.compile(rf"(?:{_ROW})?\s*")
 _COLUMN = re.compile(r" *(?P<name>[\w.@ -]{1,60}?) *(?:\||:) ?(?P<value>.*)$")
 
 
+def _entry(message: str, time: str, writer: str | None) -> Entry:
+    return {"message": message, "timestamp": time, "logStreamName": writer}
+
+
 def messages_of_syslog(text: str) -> Iterator[tuple[int, Entry]]:
     """Yield the fields of each message that stands behind the number of its bytes; all are of line 1."""
     data, at = text.encode("utf-8", "replace"), 0
@@ -50,35 +55,16 @@ def messages_of_syslog(text: str) -> Iterator[tuple[int, Entry]]:
         message = data[count.end() : at].decode("utf-8", "replace")
         if found := _MESSAGE.match(message):
             host = None if found["host"] == "-" else found["host"]
-            yield (
-                1,
-                {
-                    "message": (found["text"] or "").rstrip("\n"),
-                    "timestamp": found["time"],
-                    "logStreamName": host,
-                },
-            )
+            yield 1, _entry((found["text"] or "").rstrip("\n"), found["time"], host)
 
 
 def results_of_splunk(text: str) -> Iterator[tuple[int, Entry]]:
     """Yield the line, from 1, and the fields of each result."""
-    begins = [match.start() for match in _RESULT.finditer(text)]
-    line, counted = 1, 0
-    for begin, end in zip(begins, [*begins[1:], len(text)], strict=True):
-        line, counted = line + text.count("\n", counted, begin), begin
-        fields = {
-            each["name"]: each["value"] or each["raw"] or "" for each in _FIELD.finditer(text, begin, end)
-        }
+    for line, result in parts(text, _RESULT):
+        fields = {each["name"]: each["value"] or each["raw"] or "" for each in _FIELD.finditer(result)}
         if "_raw" in fields:
             told = {name: unescape(_MARK.sub("", value)) for name, value in fields.items()}
-            yield (
-                line,
-                {
-                    "message": told["_raw"],
-                    "timestamp": told.get("_time", ""),
-                    "logStreamName": told.get("host") or None,
-                },
-            )
+            yield line, _entry(told["_raw"], told.get("_time", ""), told.get("host") or None)
 
 
 def records_of_collector(text: str) -> Iterator[tuple[int, Entry]]:

@@ -21,7 +21,8 @@ class Form(Enum):
     OTHER = auto()
 
 
-_NO_YEAR = 1970
+PROSE = frozenset({Form.SPOKEN, Form.SENTENCE, Form.TITLE})
+"""Forms of what people write."""
 SENTENCE_WORDS = 5
 """Minimum number of words of a sentence where nothing else tells it from what programs print."""
 FEW_WORDS = 2
@@ -140,7 +141,7 @@ def is_of_logger(text: str) -> bool:
     """Return True for a line of a logger, a traceback or a launcher, whatever it says."""
     if names_error(text) or starts_traceback(text) or chains(text) or _OF_PROGRAM.match(text):
         return True
-    found = head(text, _NO_YEAR)
+    found = head(text)
     return found is not None and (found.kind != "plain" or found.level is not None or found.time is not None)
 
 

@@ -43,7 +43,6 @@ _CELLS = re.compile(
 """Regex for a row of a table copied from a log service; lines state their own times, not only the table."""
 _INDENTED = 4
 """Minimum number of characters by which Markdown's blocks of code are indented."""
-_NO_YEAR = 1970
 
 
 def is_fence(text: str) -> bool:
@@ -153,9 +152,9 @@ def _without_manifests(lines: Sequence[str]) -> Sequence[str]:
 def _holds_log(lines: Sequence[str], depth: int) -> bool:
     """Return True if the first line, or one of a logger below it with this indentation, begins a log."""
     block = takewhile(lambda line: line.strip() and _depth(line) >= depth, lines)
-    loggers = (head(line.strip(), _NO_YEAR) for line in block if _depth(line) == depth)
+    loggers = (head(line.strip()) for line in block if _depth(line) == depth)
     return _begins_log(lines[0].strip()) or any(each is not None for each in loggers)
 
 
 def _begins_log(text: str) -> bool:
-    return head(text, _NO_YEAR) is not None or header_of(text) is not None
+    return head(text) is not None or header_of(text) is not None

@@ -11,6 +11,7 @@ from operator import or_
 
 from analyzer.ingest.logs.pastes.line_forms import (
     FEW_WORDS,
+    PROSE,
     SENTENCE_WORDS,
     Form,
     all_collected,
@@ -24,7 +25,6 @@ from analyzer.ingest.logs.pastes.solved_errors import solved
 from analyzer.ingest.logs.pastes.speakers import said_in_chat
 from analyzer.model.lazy_regex import lazy_regex
 
-_PROSE = frozenset({Form.SPOKEN, Form.SENTENCE, Form.TITLE})
 _CERTAINLY_CODE = lazy_regex(
     r"(?:import \w[\w.]*(?: as \w+)?|from [\w.]+ import [\w*(].*|(?:def|class) \w+ ?[(:].*)$"
 )
@@ -128,14 +128,14 @@ def _is_post(lines: Sequence[str], forms: Sequence[Form], inside: Sequence[bool]
         for what, is_inside in zip(forms, inside, strict=True)
         if not is_inside and what is not Form.BLANK
     ]
-    prose = sum(what in _PROSE for what in own)
+    prose = sum(what in PROSE for what in own)
     if not prose or own[0] is own[-1] is Form.PRINTED:
         return False
     opening = own.index(Form.PRINTED) if Form.PRINTED in own else len(own)
     return (
         any(inside)
         or (Form.SPOKEN in own and own.count(Form.SPOKEN) + own.count(Form.TITLE) > 1)
-        or sum(what in _PROSE for what in own[:opening]) >= _LONG_OPENING
+        or sum(what in PROSE for what in own[:opening]) >= _LONG_OPENING
         or any(what is Form.SPOKEN and is_speech(line) for line, what in zip(lines, forms, strict=True))
         or (len(own) > 1 and _has_paragraph(lines, forms))
     )
@@ -184,7 +184,7 @@ def _kept(lines: Sequence[str], forms: Sequence[Form], *, is_announced: bool) ->
     for at, (line, what) in enumerate(zip(lines, forms, strict=True)):
         is_within = first < at < last and what is not Form.SPOKEN
         is_below = follows and what is Form.SENTENCE and not is_paragraph(line)
-        kept.append(what not in _PROSE or is_within or is_below)
+        kept.append(what not in PROSE or is_within or is_below)
         follows = what is Form.PRINTED or _announces(line, what) or (follows and kept[-1])
     return kept
 

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
-from analyzer.ingest.logs.pastes.line_forms import Form
+from analyzer.ingest.logs.pastes.line_forms import PROSE, Form
 from analyzer.ingest.logs.prefixes import head
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.traceback_format import names_error, starts_traceback
 
-_NO_YEAR = 1970
-_PROSE = frozenset({Form.SPOKEN, Form.SENTENCE, Form.TITLE})
 _BETWEEN_SENTENCES = lazy_regex(r"(?<=[.!?])\s+|(?<=[。！？，；])")
 _SOLVED = lazy_regex(
     r"(?i:\b(?:i|we|that|this|it|which|problem|error|issue|one|exception|hang|crash|first)"
@@ -72,7 +70,7 @@ def solved(lines: Sequence[str], forms: Sequence[Form], shown: Sequence[str]) ->
     for at in range(len(lines) - 1, -1, -1):
         if not errors or at < errors[0]:
             break
-        is_said = forms[at] in _PROSE and not shown[at]
+        is_said = forms[at] in PROSE and not shown[at]
         if is_said and _turns(lines[at], fails_again=at < max(ends, default=-1)):
             return range(errors[0], at)
     return range(0)
@@ -80,7 +78,7 @@ def solved(lines: Sequence[str], forms: Sequence[Form], shown: Sequence[str]) ->
 
 def _older_updates(lines: Sequence[str], forms: Sequence[Form], errors: Sequence[int]) -> range:
     """Return the lines below the newest update, if it shows an error and the post numbers them downwards."""
-    said = ((at, _UPDATE.match(lines[at])) for at, what in enumerate(forms) if what in _PROSE)
+    said = ((at, _UPDATE.match(lines[at])) for at, what in enumerate(forms) if what in PROSE)
     updates = [(at, int(match["number"])) for at, match in said if match]
     is_downwards = len(updates) > 1 and all(one[1] > other[1] for one, other in pairwise(updates))
     if is_downwards and any(updates[0][0] < at < updates[1][0] for at in errors):
@@ -106,5 +104,5 @@ def _is_error(text: str, levels: AbstractSet[str]) -> bool:
     """Return True for an exception, and for a record of a level; TensorFlow starts with some of level E."""
     if names_error(text) or starts_traceback(text):
         return True
-    found = head(text, _NO_YEAR)
+    found = head(text)
     return found is not None and found.level in levels
