@@ -2,6 +2,9 @@
 
 import polars as pl
 
+from analyzer.derive.checksums.nonfinite import nonfinite
+from analyzer.derive.checksums.replicas import replicas
+from analyzer.derive.checksums.restores import restores
 from analyzer.derive.cluster.matches import matches
 from analyzer.derive.cluster.misdirected_calls import misdirected_calls
 from analyzer.derive.cluster.pods_of_other_times import without_pods_of_other_times
@@ -15,7 +18,6 @@ from analyzer.derive.endings.last_errors import errors_beside
 from analyzer.derive.endings.lifetimes import lifetimes
 from analyzer.derive.endings.peer_complaints import accusations
 from analyzer.derive.endings.recordings import in_progress, with_recorded_facts, with_whole_stalls
-from analyzer.derive.endings.restores import restores
 from analyzer.derive.endings.running_pods import with_pods_that_ran
 from analyzer.derive.endings.teardown import scheduler_stop
 from analyzer.derive.traces.collectives import collectives
@@ -24,12 +26,10 @@ from analyzer.derive.traces.waits import waits
 from analyzer.derive.training.barriers import barriers
 from analyzer.derive.training.clocks import clocks
 from analyzer.derive.training.curves import curves
-from analyzer.derive.training.nonfinite import nonfinite
 from analyzer.derive.training.pauses import pauses
 from analyzer.derive.training.phases import phases
 from analyzer.derive.training.progress import stepped
 from analyzer.derive.training.repetitions import repetitions
-from analyzer.derive.training.replicas import replicas
 from analyzer.derive.training.resources import resources
 from analyzer.derive.training.series import series
 from analyzer.derive.training.silences import silences

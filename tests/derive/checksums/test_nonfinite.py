@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from analyzer.derive.training.nonfinite import nonfinite
+from analyzer.derive.checksums.nonfinite import nonfinite
 from analyzer.tables.builders import frame
 
 Seen = Mapping[str, tuple[int, str]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from analyzer.derive.training.replicas import replicas
+from analyzer.derive.checksums.replicas import replicas
 from analyzer.tables.builders import frame
 
 Digests = Mapping[str, Sequence[tuple[int, str, str]]]

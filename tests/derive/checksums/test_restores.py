@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from analyzer.derive.endings.restores import restores
+from analyzer.derive.checksums.restores import restores
 from analyzer.tables.builders import frame
 
 SAVES = {3: "a", 6: "b", 9: "c"}
