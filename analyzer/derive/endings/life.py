@@ -40,6 +40,8 @@ class Life:
     """The last few records of each of its logs, in order."""
     place: Place | None = None
     stepped: bool = False
+    first_line: int | None = None
+    """The first line with progress of the log of its place."""
     closing: Mapping[str, Any] | None = None
     exception: Mapping[str, Any] | None = None
     last_error: LastError | None = None
@@ -87,7 +89,21 @@ class Life:
             return False
         caught = self.facts["sigterm"][0]
         done = closing is not None and (closing["of_training"] or not _follows(closing, caught))
-        return not done and bool(comes_after(caught, place._asdict()))
+        return not done and (bool(comes_after(caught, place._asdict())) or self._is_flushed_below(caught))
+
+    @property
+    def trained_after_sigterm(self) -> bool:
+        """Return True if it made progress after it caught SIGTERM."""
+        caught = next(iter(self.facts["sigterm"]), None)
+        if caught is None or self.place is None or self._is_flushed_below(caught):
+            return False
+        return bool(comes_after(self.place._asdict(), caught))
+
+    def _is_flushed_below(self, caught: Row) -> bool:
+        """Return True if all its progress stands undated below the line: stdout, flushed as it ended."""
+        place, first = self.place, self.first_line
+        undated = place is not None and place.time is None and place.source == caught["source"]
+        return undated and None not in (first, caught["line"]) and first > caught["line"]
 
     @property
     def aborted_at_exit(self) -> bool:
@@ -156,11 +172,14 @@ def _add_progress(
     """Set the last epoch and step of each life, and when it began, was last seen, and joined the cluster."""
     places, trained = last_places(tables["scalars"]), stepped(tables["scalars"])
     spans = times_seen(tables["sources"], clock)
+    lines = tables["scalars"].drop_nulls("line").group_by("source").agg(pl.col("line").min())
+    first = dict(lines.iter_rows())
     for life in lives:
         key = (life.worker, life.attempt)
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
         if life.place and any(comes_after(row, life.place._asdict()) for row in life.facts["excerpt_begins"]):
             life.place, life.closing = life.place._replace(epochs=None, steps=None), None
+        life.first_line = first.get(life.place.source) if life.place else None
         life.times = spans.get(life.worker, (None, None))
         life.served, life.joined = (
             clock.time(life.worker, rows[-1]["source"], rows[-1]["time"]) if rows else None

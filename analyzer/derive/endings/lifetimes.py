@@ -12,7 +12,7 @@ from analyzer.derive.endings.life import Life, comparable_places, last_lives
 from analyzer.derive.endings.resumed_workers import with_resumed_workers
 from analyzer.derive.training.clocks import SAME
 from analyzer.derive.training.leave_one_out import range_of_others
-from analyzer.derive.training.ordering import Row, comes_after, dated, is_later, last_progress, last_telling
+from analyzer.derive.training.ordering import Row, dated, is_later, last_progress, last_telling
 from analyzer.derive.training.progress import Place, StartUp, completion_lines, with_short_plans
 from analyzer.model import task_names
 from analyzer.model.messages import Messages
@@ -119,7 +119,7 @@ def _row(life: Life, how: str, sure: bool, starting_up: StartUp) -> dict[str, An
         "signal": -code if code is not None and code < 0 else None,
         "signal_name": signal_name(code),
         "sigterm": bool(caught),
-        "went_on": bool(caught and place and comes_after(place._asdict(), caught[0])),
+        "went_on": life.trained_after_sigterm,
         "first_seen": life.times[0],
         "served": life.served,
         "joined": life.joined,

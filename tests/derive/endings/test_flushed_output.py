@@ -54,3 +54,22 @@ def test_steps_below_an_exception_came_before_it(log: Sequence[Line], code: str 
 def test_other_steps_below_an_exception_came_after_it(log: Sequence[Line], code: str | None) -> None:
     """The process went on, as far as the log shows."""
     assert not final(log, code)
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "went_on"),
+    [
+        pytest.param([], FLUSHED, False, id="all steps below it"),
+        pytest.param(steps(1, 2), steps(3), True, id="steps on both sides"),
+        pytest.param([], [step(1, 30.0)], True, id="a later time"),
+    ],
+)
+def test_steps_below_a_sigterm_need_not_follow_it(
+    above: Sequence[Line], below: Sequence[Line], went_on: bool
+) -> None:
+    """TensorFlow catches the signal, and the hung process is killed or leaves some time later."""
+    caught = says(
+        "W preemption_notifier.cc:89] SIGTERM caught at 2026", 20.0, {"sigterm": "2026"}, kind="cpp"
+    )
+    lives = derived({"worker-0.log": [*BEGUN, *above, caught, *below]})["lifetimes"]
+    assert lives["went_on"].to_list() == [went_on]
