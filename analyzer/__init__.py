@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 from analyzer.model.errors import NothingReadable, RuleError, UsageError, UserError
 from analyzer.model.options import AnalysisOptions, checked
@@ -24,7 +24,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-def analyze(*paths: str | os.PathLike[str], options: AnalysisOptions | None = None) -> Run:
+def analyze(*paths: str | os.PathLike[str], options: AnalysisOptions | None = None, **unknown: Never) -> Run:
     """Analyze one run, given as a directory, a file, or several files: its tables and its diagnosis.
 
     Tables hold what the files hold, secrets too; the diagnosis has them masked. `import analyzer` imports
@@ -34,10 +34,19 @@ def analyze(*paths: str | os.PathLike[str], options: AnalysisOptions | None = No
         NothingReadable: no path leads to a file that can be read.
         RuleError: a rule file is wrong, or a directory of rules is none.
         UsageError: a path is empty, they hold more than one run, or there is no such redaction.
-        TypeError: no path is given, or a path or an option has a wrong type, as a list of paths has.
+        TypeError: no path is given, a path or an option has a wrong type, as a list of paths has, or an
+            option is not given by `AnalysisOptions`.
     """
     from pathlib import Path
 
+    if unknown:
+        name = next(iter(unknown))
+        way = (
+            f"options=AnalysisOptions({name}=…)"
+            if name in AnalysisOptions._fields
+            else "help(AnalysisOptions)"
+        )
+        raise TypeError(f"analyze() got an unexpected keyword argument {name!r}; for options, see {way}")
     if not paths:
         raise TypeError('analyze() needs a path: a directory, an archive or files, as in analyze("run_dir")')
     if wrong := [path for path in paths if not isinstance(path, str | os.PathLike)]:

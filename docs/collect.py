@@ -24,6 +24,8 @@ It only reads; `--no-analyze` stops before the diagnosis.
 and prints the others with the mark `(dry run)`.
 It reports failures in the tool's own words, and continues with the rest;
 logs that it could not get are listed in `not_collected.txt`, and the diagnosis names them.
+Your own account is shown on the terminal, and masked in files:
+equal secrets have equal tokens in all that one command stores as JSON.
 `collected_at.txt` says when it began and ended, `2026-11-26T07:41:31+00:00/2026-11-26T07:41:40+00:00`:
 a worker that was still running had been silent from its last line until then.
 Five minutes of silence, and three times the longest pause before it, show a hang.
@@ -42,6 +44,8 @@ the annotation `kubectl.kubernetes.io/default-container` names, else one whose n
 The log of another container is stored in a directory of its name, and only if that container failed.
 `get-job-JOB.json` describes the job itself, and `nodes.json` its machines.
 `kubectl get nodes` is forbidden to many users: that is harmless, the rest is collected without it.
+Of pods that are gone, the events are kept, and their logs are listed as lost: which pods there should be
+follows from the job's description, or from the addresses in TF_CONFIG.
 On Slurm, `--logs PATTERN` adds log files that Slurm does not list
 and whose names do not contain the job's number.
 

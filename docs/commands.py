@@ -1,4 +1,4 @@
-"""Writes `share/`: manual pages and completions of the commands, from their parsers."""
+"""Writes `share/` and `recorder/share/`: manual pages and completions of commands, from their parsers."""
 
 from __future__ import annotations
 
@@ -30,25 +30,24 @@ sys.path.append(str(ROOT / "recorder"))
 from mwms_recorder.cli import parser as recorder  # noqa: E402 - a distribution of its own
 
 PARSERS = (analyze, collect, rules, train, triage)
-OWN_PACKAGE = "The command is in a package of its own; in a checkout: pip install ./recorder"
-"""What the page of mwms-recorder says, which is installed with the pages of the other commands."""
+OF_RECORDER = ROOT / "recorder" / "share"
+"""The directory of the files for mwms-recorder; no wheel has them."""
 FILES, FOLDERS = {"FILE", "FILE|DIR|-", "GOOD_RUN", "PATH", "REPORT", "ROOT", "RUN"}, {"DIR"}
 """Metavars of arguments that name a file, and those of arguments that name a directory."""
 
 
 def shared() -> dict[Path, str]:
-    """Return the files of `share/` with their contents."""
+    """Return the files of both directories with their contents."""
     os.environ["COLUMNS"] = "80"
     made: dict[Path, str] = {}
     for make in (*PARSERS, recorder):
         parser = make()
-        made[SHARE / "man" / "man1" / f"{parser.prog}.1"] = manual(make())
-        if make is recorder:
-            made[SHARE / "man" / "man1" / f"{parser.prog}.1"] += section(f"notes:{OWN_PACKAGE}")
+        share = OF_RECORDER if make is recorder else SHARE
+        made[share / "man" / "man1" / f"{parser.prog}.1"] = manual(make())
         for each in parsers(parser):
             complete_paths(each)
         for shell, file in COMPLETIONS.items():
-            made[SHARE / file.format(parser.prog)] = f"{shtab.complete(parser, shell).rstrip()}\n"
+            made[share / file.format(parser.prog)] = f"{shtab.complete(parser, shell).rstrip()}\n"
     return made
 
 

@@ -81,12 +81,16 @@ def _add_platform(
 def _add_kubernetes(places: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     add = _add_platform(places, "k8s", "collect a job of Kubernetes with kubectl", _kubernetes).add_argument
     add("job", metavar="KIND/NAME", nargs="?", help="tfjob/bert, job/bert, statefulset/bert, pod/bert-0, …")
+    add("name", nargs="?", help=argparse.SUPPRESS)  # the other form that kubectl takes, answered with a hint
     add("-l", "--selector", metavar="LABELS", help="labels of the job's pods, instead of KIND/NAME")
     add("-n", "--namespace", metavar="NAME", help="the namespace (default: that of the context)")
     add("--context", metavar="NAME", help="the context of the kubeconfig")
 
 
 def _kubernetes(commands: Commands, arguments: argparse.Namespace) -> None:
+    if arguments.name:
+        kind, name = arguments.job, arguments.name
+        raise UsageError(f"{kind} {name}: did you mean {kind}/{name}?")
     scope = _options(arguments, "namespace", "context")
     kubernetes.collect(commands, kubernetes.job_of(arguments.job, arguments.selector, scope))
 

@@ -60,6 +60,9 @@ def _run(arguments: argparse.Namespace, settings: Mapping[str, Setting]) -> int:
     return status
 
 
+_WITHOUT_RUNS = ": their recorded runs are in a checkout of mwms-analyze only (--verbose lists them)"
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = command_parser("mwms-rules", f"{__doc__} docs/write-a-rule.md shows how.", examples(*_EXAMPLES))
     add_standard_options(parser)
@@ -152,10 +155,9 @@ def _test(arguments: argparse.Namespace) -> int:
     for trial in _trials(arguments):
         outcome = "FAIL" if trial.fault else "skip" if trial.missing else "pass"
         reason = trial.fault or trial.missing
-        if reason or arguments.verbose:
+        if trial.fault or arguments.verbose or (reason and arguments.rules):
             print(f"{outcome}  {trial.rule.id}: {trial.case.name}")
-        if reason:
-            print(f"      {reason}")
+            print(f"      {reason}\n" * bool(reason), end="")
         trials.append(trial)
     if not trials:
         print("0 cases: there are no rules to test here")
@@ -164,7 +166,7 @@ def _test(arguments: argparse.Namespace) -> int:
     skipped = sum(bool(trial.missing) for trial in trials)
     missing = skipped if arguments.rules else 0
     lacking = "its run" if missing == 1 else "their runs"
-    why = f" for lack of {lacking}, which counts as failed" if missing else ""
+    why = f" for lack of {lacking}, which counts as failed" if missing else _WITHOUT_RUNS * bool(skipped)
     print(f"{plural(len(trials), 'case')}, {failed} failed, {skipped} skipped{why}")
     return 1 if failed or missing else 0
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 
 from analyzer.collect.commands import Commands
-from analyzer.collect.masking import masked
 
 _SAGEMAKER_LOGS = "/aws/sagemaker/TrainingJobs"
 
@@ -16,7 +15,7 @@ def collect_vertex(commands: Commands, job: str, scope: Sequence[str]) -> None:
     """
     described = commands.query_json("gcloud", "ai", "custom-jobs", "describe", job, *scope, "--format=json")
     if described:
-        commands.write_json("vertex-job.json", masked(described))
+        commands.write_json("vertex-job.json", described)
     project = [option for option in scope if option.startswith("--project=")]
     condition = f'resource.type="ml_job" AND resource.labels.job_id="{job}"'
     commands.save(
@@ -35,7 +34,7 @@ def collect_sagemaker(commands: Commands, job: str, scope: Sequence[str]) -> Non
         "aws", "sagemaker", "describe-training-job", f"--training-job-name={job}", *scope, "--output=json"
     )
     if described:
-        commands.write_json("sagemaker-job.json", masked(described))
+        commands.write_json("sagemaker-job.json", described)
     answer = commands.query_json(
         "aws", "logs", "filter-log-events", f"--log-group-name={_SAGEMAKER_LOGS}",
         f"--log-stream-name-prefix={job}/", *scope, "--output=json",

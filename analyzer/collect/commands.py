@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import secrets
 import shlex
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
+from analyzer.collect.masking import masked
 from analyzer.model.source_kinds import Kind, kind_by_name
 from analyzer.model.task_names import is_kernel_log
 from analyzer.redact import redact
@@ -22,6 +25,9 @@ _MAX_ERROR = 300
 _ERROR_START = re.compile(r"(?!warning|notice|note|info)[\w.@-]+: ", re.IGNORECASE)
 """Start of an error message: `ERROR: `, or the name of the tool that reports it, as in `ssh: `."""
 _NOT_FOUND = 127
+_ABSENT = "{} is not in PATH"
+_SHOWN = ("email",)
+"""Kinds of secrets that are shown on the user's own terminal: administrators ask for the account."""
 NOT_COLLECTED = "not_collected.txt"
 """The file of a run that lists logs that could not be stored, a line each: name, tab, error message."""
 COLLECTED_AT = "collected_at.txt"
@@ -34,6 +40,7 @@ _WITH_LOGS = (Kind.LOG, Kind.OTHER)
 class Outcome(NamedTuple):
     """A command, the file that it filled, the file's size in bytes, and its error message if it failed.
 
+    The message is for the user's own terminal: addresses, such as that of the account, are not masked in it.
     `size` is None if nothing was stored: a query, a dry run, or a failure. What a dry run leaves out is
     `planned`.
     """
@@ -63,9 +70,11 @@ class Commands:
         self.folder = folder
         self.saved: list[str] = []
         self.lost: dict[str, str] = {}
-        """Logs that could not be stored (a file of the run, `HOST:PATH`, or `logs`) → the error message."""
+        """Logs that could not be stored (a file, `HOST:PATH`, or `logs`) → the masked error message."""
+        self._key = secrets.token_bytes(16)
         self._began = datetime.now(UTC)
         self._answers: list[bool] = []
+        self._absent: set[str] = set()
         self._listener = listener
         self._timeout = timeout
 
@@ -73,7 +82,7 @@ class Commands:
         """Return what a command prints to standard output; None if it fails."""
         status, out, err = self._run(arguments, subprocess.PIPE, subprocess.PIPE)
         self._answers.append(not status)
-        self._listener(Outcome(arguments, error=_error(status, err)))
+        self._tell(Outcome(arguments, error=_error(status, err)))
         return None if status else out.decode("utf-8", "replace")
 
     def query_json(self, *arguments: str) -> Any:  # noqa: ANN401 - JSON
@@ -81,7 +90,7 @@ class Commands:
         text = self.query(*arguments)
         with suppress(ValueError, RecursionError):
             return None if text is None else json.loads(text)
-        self._listener(Outcome(arguments, error="printed no JSON"))
+        self._tell(Outcome(arguments, error="printed no JSON"))
         return None
 
     def save(self, file: str, *arguments: str) -> None:
@@ -117,8 +126,11 @@ class Commands:
         self._listener(Outcome((), file, size))
 
     def write_json(self, file: str, value: object) -> None:
-        """Store a value as indented JSON, as `kubectl` prints it."""
-        self.write(file, json.dumps(value, indent=4, ensure_ascii=False) + "\n")
+        """Store a value as indented JSON, as `kubectl` prints it, without its secrets.
+
+        Equal secrets have equal tokens in all files that are stored so.
+        """
+        self.write(file, json.dumps(masked(value, self._key), indent=4, ensure_ascii=False) + "\n")
 
     @property
     def unanswered(self) -> bool:
@@ -152,8 +164,16 @@ class Commands:
     def _report(self, wanted: str, outcome: Outcome) -> None:
         """Report a command's outcome; put its error in `lost` if it failed to store a file of logs."""
         if outcome.error and kind_by_name(wanted.lower()) in _WITH_LOGS and not is_kernel_log(wanted):
-            self.lost[wanted] = outcome.error
-        self._listener(outcome)
+            self.lost[wanted] = str(masked(outcome.error, self._key))
+        self._tell(outcome)
+
+    def _tell(self, outcome: Outcome) -> None:
+        """Report an outcome; of a tool that is not in PATH, that of its first command only."""
+        tool = next(iter(outcome.arguments), "")
+        if tool not in self._absent:
+            self._listener(outcome)
+        if tool and outcome.error == _ABSENT.format(tool):
+            self._absent.add(tool)
 
     def _open(self, file: str) -> IO[bytes]:
         path = self.folder / file
@@ -180,7 +200,9 @@ class Commands:
                 arguments, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
             )
         except OSError as error:
-            return _NOT_FOUND, b"", f"{arguments[0]}: {error.strerror}".encode()
+            missing = shutil.which(arguments[0]) is None
+            told = _ABSENT.format(arguments[0]) if missing else f"{arguments[0]}: {error.strerror}"
+            return _NOT_FOUND, b"", told.encode()
         with process:
             try:
                 printed, errors = process.communicate(timeout=self._timeout)
@@ -225,7 +247,9 @@ class DryRun(Commands):
 
 
 def _error(status: int, errors: bytes) -> str:
-    """Return the first error message that a failed command printed, secrets masked; empty if it succeeded.
+    """Return the first error message that a failed command printed; empty if it succeeded.
+
+    Secrets in it are masked, but e-mail addresses are not.
 
     A message ends where the next one starts; if no line starts one, it is the last line. Lines of `rsync`
     about the end of its remote shell are used only if there are no others.
@@ -237,4 +261,4 @@ def _error(status: int, errors: bytes) -> str:
     starts = [number for number, line in enumerate(lines) if _ERROR_START.match(line)]
     first, end = [*starts, len(lines)][:2] if starts else (-1, None)
     message = " ".join(lines[first:end]) or f"exit status {status}"
-    return one_line(redact({"text": message})["text"], _MAX_ERROR)
+    return one_line(redact({"text": message}, shown=_SHOWN)["text"], _MAX_ERROR)

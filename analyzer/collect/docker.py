@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analyzer.collect.commands import Commands
-from analyzer.collect.masking import masked, variable
+from analyzer.collect.masking import variable
 
 Json = Mapping[str, Any]
 _PROJECT, _SERVICE = "com.docker.compose.project", "com.docker.compose.service"
@@ -25,7 +25,7 @@ def collect(commands: Commands, name: str) -> None:
     commands.write("exit_codes.txt", "".join(codes))
     for name, each in zip(names, containers, strict=True):
         commands.save_both(f"{name}.log", "docker", "logs", "--timestamps", str(each["Id"]))
-        commands.write_json(f"describe-{name}.json", masked(each))
+        commands.write_json(f"describe-{name}.json", each)
         if value := variable(each["Config"].get("Env") or (), "TF_CONFIG"):
             commands.write(f"tf_config-{name}.json", value + "\n")
     commands.state_platform("docker")

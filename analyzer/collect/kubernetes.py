@@ -4,12 +4,13 @@ Knows Kubeflow's training operator (TFJob and its relatives), JobSet, Job (index
 selector of pods, such as a StatefulSet. Every request is a `get` or `logs`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from analyzer.collect.commands import Commands
-from analyzer.collect.masking import masked, variable
+from analyzer.collect.masking import variable
+from analyzer.collect.members import Member, about, members, pods_of_events
 from analyzer.ingest.platform.kubernetes.containers import training_containers
 from analyzer.ingest.platform.kubernetes.pods import task_by_labels
 from analyzer.model.errors import UsageError
@@ -27,6 +28,9 @@ _POD_LABELS: Mapping[str, tuple[str, ...]] = {
 """Kind → labels of its pods that hold its name, as current and earlier versions set them."""
 _JOB_LABELS = tuple(dict.fromkeys(label for labels in _POD_LABELS.values() for label in labels))
 _PLURALS = {"po": "pod", "sts": "statefulset", "deploy": "deployment", "rs": "replicaset"}
+_MAX_NAMED = 10
+_DONE = frozenset({"Succeeded", "Complete", "Completed"})
+"""Conditions with which jobs of the kinds above state that they succeeded."""
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 
 
@@ -64,9 +68,12 @@ def job_of(target: str | None, selector: str | None, scope: Sequence[str]) -> Jo
 
 def collect(commands: Commands, job: Job) -> None:
     """Save everything that the cluster still has of a job."""
-    pods = _pods(commands, job)
+    described = _described(commands, job)
+    pods = _pods(commands, job, described)
+    expected = members(described, dict(_tf_configs(pods)))
+    named = job.selector or f"{job.kind}/{job.name}"
     if pods:
-        commands.write_json("pods.json", masked({"apiVersion": "v1", "kind": "List", "items": pods}))
+        commands.write_json("pods.json", {"apiVersion": "v1", "kind": "List", "items": pods})
         for stem, pod in _attempts(pods):
             for container in _logged_containers(pod):
                 _save_log(commands, job, stem, pod, container)
@@ -75,30 +82,40 @@ def collect(commands: Commands, job: Job) -> None:
         _save_tf_configs(commands, pods)
         _save_nodes(commands, pods)
     else:
-        named = job.selector or f"{job.kind}/{job.name}"
         commands.report_missing(f"no pods of {named}: deleted, or another namespace?")
-    _save_events(commands, job, {job.name, *(each["metadata"]["name"] for each in pods)} - {""})
+    told = _save_events(commands, job, {job.name, *map(_name, pods)} - {""}, expected)
+    if pods and not _succeeded(described):
+        gone = [each for each in expected if not any(each.is_named(_name(pod)) for pod in pods)]
+        there = f"{len(expected) - len(gone)} of {len(expected)} pods of {named} exist"
+        _report_gone(commands, there, gone, told)
 
 
-def _pods(commands: Commands, job: Job) -> list[Json]:
-    """Return the pods of a job, the oldest first; saves the description of the job itself."""
+def _described(commands: Commands, job: Job) -> Json | None:
+    """Save and return the description of the job itself; None for a pod, a selector, or without an answer."""
+    if job.selector or job.kind == "pod":
+        return None
+    described: Json | None = commands.query_json(*job.command("get", job.kind, job.name, "--output=json"))
+    if described:
+        commands.write_json(f"get-{job.kind}-{job.name}.json", described)
+    return described
+
+
+def _pods(commands: Commands, job: Job, described: Json | None) -> list[Json]:
+    """Return the pods of a job, the oldest first."""
     if job.kind == "pod":
         pod = commands.query_json(*job.command("get", "pod", job.name, "--output=json"))
         return [pod] if pod else []
-    for selector in _selectors(commands, job):
+    for selector in _selectors(job, described):
         listed = commands.query_json(*job.command("get", "pods", f"--selector={selector}", "--output=json"))
         if listed and listed["items"]:
             return sorted(listed["items"], key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
     return []
 
 
-def _selectors(commands: Commands, job: Job) -> list[str]:
+def _selectors(job: Job, described: Json | None) -> list[str]:
     """Return the selectors to try: the given one, those of the kind, or the object's own."""
     if job.selector:
         return [job.selector]
-    described = commands.query_json(*job.command("get", job.kind, job.name, "--output=json"))
-    if described:
-        commands.write_json(f"get-{job.kind}-{job.name}.json", masked(described))
     if job.kind in _POD_LABELS:
         return [f"{label}={job.name}" for label in _POD_LABELS[job.kind]]
     labels = ((described or {}).get("spec", {}).get("selector") or {}).get("matchLabels", {})
@@ -178,6 +195,10 @@ def file_stem(pod: Json) -> str:
     return name if not task or worker_of(f"{name}.log") == worker_of(f"{task}.log") else task
 
 
+def _name(pod: Json) -> str:
+    return str(pod["metadata"]["name"])
+
+
 def _task_or_name(pod: Json) -> str:
     return _task(pod) or str(pod["metadata"]["name"])
 
@@ -194,11 +215,18 @@ def _annotations(pod: Json) -> Json:
 
 def _save_tf_configs(commands: Commands, pods: Iterable[Json]) -> None:
     """Save the TF_CONFIG of each pod whose specification sets it; one that a script sets is not visible."""
+    stems = {_name(pod): file_stem(pod) for pod in pods}
+    for name, value in _tf_configs(pods):
+        commands.write(f"tf_config-{stems[name]}.json", value + "\n")
+
+
+def _tf_configs(pods: Iterable[Json]) -> Iterator[tuple[str, str]]:
+    """Yield (pod, TF_CONFIG) for each pod whose specification sets it."""
     for pod in pods:
         container = _main_container(pod)
         (spec,) = (each for each in pod["spec"]["containers"] if each["name"] == container)
         if value := variable(spec.get("env") or (), "TF_CONFIG"):
-            commands.write(f"tf_config-{file_stem(pod)}.json", value + "\n")
+            yield _name(pod), value
 
 
 def _save_nodes(commands: Commands, pods: Iterable[Json]) -> None:
@@ -206,12 +234,29 @@ def _save_nodes(commands: Commands, pods: Iterable[Json]) -> None:
     names = sorted({str(pod["spec"]["nodeName"]) for pod in pods if pod["spec"].get("nodeName")})
     described = names and commands.query_json("kubectl", "get", "nodes", *names, "--output=json")
     if described:
-        commands.write_json("nodes.json", masked(described))
+        commands.write_json("nodes.json", described)
 
 
-def _save_events(commands: Commands, job: Job, names: set[str]) -> None:
-    """Save the events of the job and its pods, without those of other jobs in the namespace."""
+def _succeeded(described: Json | None) -> bool:
+    """Return True if the job says so: its operator may then have deleted pods that still ran."""
+    conditions = ((described or {}).get("status") or {}).get("conditions") or ()
+    return any(each["type"] in _DONE and each["status"] == "True" for each in conditions)
+
+
+def _report_gone(commands: Commands, there: str, gone: Sequence[Member], told: Collection[str]) -> None:
+    """Report pods that do not exist, and their logs as lost; `told` are the pods of which events tell."""
+    deleted = all(any(map(each.is_named, told)) for each in gone)
+    names = ", ".join(each.stem for each in gone[:_MAX_NAMED]) + (", …" if len(gone) > _MAX_NAMED else "")
+    for each in gone:
+        error = f"{there}; {'deleted' if deleted else 'deleted, or never created'}: {names}"
+        commands.report_missing(error, f"{each.stem}.log")
+
+
+def _save_events(commands: Commands, job: Job, names: set[str], expected: Sequence[Member]) -> set[str]:
+    """Save the events of the job and its pods, of those that are gone too, and return whose they are."""
     listed = commands.query_json(*job.command("get", "events", "--output=json"))
     events = (listed or {}).get("items", ())
-    if own := [each for each in events if (each.get("involvedObject") or {}).get("name") in names]:
-        commands.write_json("events.json", masked({"apiVersion": "v1", "kind": "List", "items": own}))
+    kept = pods_of_events(events, names, expected)
+    if own := [each for each in events if about(each) in kept]:
+        commands.write_json("events.json", {"apiVersion": "v1", "kind": "List", "items": own})
+    return set(map(about, own))

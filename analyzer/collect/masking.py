@@ -15,9 +15,9 @@ _COPIES = frozenset({"kubectl.kubernetes.io/last-applied-configuration", "manage
 """Fields of Kubernetes that repeat the object, environments included."""
 
 
-def masked(description: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a job's description in JSON without its secrets."""
-    return redact({"description": _without_named_secrets(description)})["description"]
+def masked(description: Any, key: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Return a job's description in JSON without its secrets; with one `key`, equal ones get equal tokens."""
+    return redact({"description": _without_named_secrets(description)}, key=key)["description"]
 
 
 def _without_named_secrets(value: Any) -> Any:  # noqa: ANN401 - JSON

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from analyzer.diagnose.advice.collected import path_in, without_collected
+from analyzer.diagnose.advice.collected import path_in, without_collected, without_gone_pods
 from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of, without_repeats
 from analyzer.diagnose.advice.listed_as_running import listed_as_running
 from analyzer.diagnose.decide import Decision, beyond_budget, overtaken, stated_failure, stopped_short
@@ -255,7 +255,7 @@ def next_steps(decision: Decision, tables: Tables, deciding: str | None = None) 
         return [for_job(Step(**step), job) for step in unexplained]
     later = [f"{text[:1].lower()}{text[1:]}" for text in chosen.collect]
     steps = without_repeats([for_job(step, job) for step in chosen.next if concerns(step, job)])
-    steps = without_collected(steps, tables, blamed)
+    steps = without_gone_pods(without_collected(steps, tables, blamed), tables)
     return [*steps, *(Step(f"Next time, collect {text}") for text in later)]
 
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from analyzer.discover.actions_logs import as_jobs
 from analyzer.discover.binary_files import is_binary, is_document
 from analyzer.discover.own_reports import reporting_tool
+from analyzer.discover.run_name import run_name
 from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source
 from analyzer.model.source_kinds import Kind, kind_by_name, kind_by_opening, kind_of_text
 from analyzer.model.task_names import (
-    ARCHIVE_SUFFIX,
     attempt_of,
     counts_up,
     is_archive,
@@ -42,9 +42,6 @@ _NOTEBOOK = re.compile(r"(?i)\.ipynb$")
 _LOG_SUFFIXES = frozenset({".log", ".out", ".err"})
 """Suffixes of logs; a container runtime makes an empty directory of a log that it cannot find to mount."""
 _COMPRESSED = re.compile(r"\.(gz|zst|xz|bz2)$")
-_GENERIC_NAMES = frozenset(
-    {"run", "run_dir", "logs", "log", "output", "outputs", "out", "artifacts", "results"}
-)
 OPENING_BYTES = 2_000
 """Bytes read from a file to determine its kind."""
 _MAY_BE_LOG = re.compile(
@@ -95,7 +92,7 @@ def discover(
         sources = [_as_post(source) for source in sources]
     _require_more_than_reports(paths, sources)
     in_order = sorted(_with_rotated_parts(sources), key=lambda source: _natural_key(source.name))
-    return RunDir(_run_name(base), tuple(_with_unique_names(in_order)), budget, scratch)
+    return RunDir(run_name(base), tuple(_with_unique_names(in_order)), budget, scratch)
 
 
 def _found(inputs: Iterable[tuple[Path, str]], *, hidden: bool) -> dict[Path, Source]:
@@ -177,13 +174,6 @@ def _scratch_directory() -> ScratchDirectory:
     from analyzer.storage.scratch import ScratchDirectory
 
     return ScratchDirectory()
-
-
-def _run_name(path: Path) -> str:
-    """Return the run's name: the directory's, or its parent's if it is generic, e.g. `logs`."""
-    if path.is_dir() and path.name.lower() in _GENERIC_NAMES and path.parent.name:
-        path = path.parent
-    return printable(ARCHIVE_SUFFIX.sub("", path.name)) or "run"
 
 
 def _walk(path: Path, name: str, *, hidden: bool) -> Iterator[Source]:

@@ -1,16 +1,18 @@
 """Finds the task that a log states as its own, by its words or by the address of its server."""
 
 import json
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from analyzer.identify.statements import SAID_AT_START, NamedSource, Statement, Statements
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import Basis, is_numbered, is_task
+from analyzer.model.task_names import Basis, is_numbered, is_task, log_of, without_attempt
 from analyzer.tables.grouping import grouped
 
 Cluster = Mapping[str, Sequence[str]]
@@ -21,6 +23,8 @@ _TASK_OF = {"task": "{}", "own_device": "{}", "created_device": "{}", "global_ra
 _SAID_ONCE = {"server_address", *SAID_AT_START} - {"task"}
 """Keys of facts that a process logs once, at its start."""
 
+_CONFIG_OF = re.compile(r"tf[-_]?config[-_.](?P<pod>[a-z][a-z0-9-]*)")
+"""Regex for the name of a TF_CONFIG file that names a pod, as `tf_config-train-2-x7k2p.json` does."""
 _OF_CLUSTER = ("cluster_spec", "connected")
 
 
@@ -80,6 +84,40 @@ def stated_in_tf_configs(
         return {}
     known = {*listed, "evaluator:0"}
     return {name: each for name, each in claims.items() if each.worker in known - {named[name]}}
+
+
+def by_own_number(
+    claims: Mapping[str, Claim | None],
+    numbered: Mapping[str, Sequence[str]],
+    sources: Iterable[NamedSource],
+    stated: Statements,
+) -> dict[str, Claim]:
+    """Return worker in file names → its logs' claim if it confirms the number, else a claim by the number.
+
+    `numbered` is worker → its logs. The number of a log without a claim is no guess if a file about the pod
+    that the log is named after states it.
+    """
+    tasks = _tasks_of_pods(sources, stated)
+    found = {}
+    for worker, claim in claims.items():
+        confirmed = claim is None and any(tasks.get(_stem(log)) == worker for log in numbered[worker])
+        by_number = Claim(worker, Basis.POD if confirmed else Basis.NUMBER)
+        found[worker] = claim if claim and claim.worker == worker else by_number
+    return found
+
+
+def _tasks_of_pods(sources: Iterable[NamedSource], stated: Statements) -> dict[str, str]:
+    """Return name of a pod → the task that its TF_CONFIG states, or else the labels of its controller."""
+    facts = (fact for facts in stated.values() for fact in facts if fact.key == "labelled_pod")
+    labelled = {fact.value: fact.worker for fact in facts if fact.worker}
+    files = (each.name for each in sources if each.kind == Kind.TF_CONFIG.value)
+    named = ((_CONFIG_OF.fullmatch(_stem(name)), claim_of([name], stated, ())) for name in files)
+    return labelled | {found["pod"]: claim.worker for found, claim in named if found and claim}
+
+
+def _stem(name: str) -> str:
+    """Return the name of a file in lower case, without folder, suffix and attempt."""
+    return PurePosixPath(without_attempt(log_of(name)).lower()).stem
 
 
 def of_lone_recording(sources: Sequence[NamedSource], stated: Statements) -> dict[str, Claim]:

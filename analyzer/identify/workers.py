@@ -18,6 +18,7 @@ from typing import NamedTuple
 from analyzer.identify.claims import (
     Claim,
     Cluster,
+    by_own_number,
     claim_of,
     is_mixed,
     of_lone_recording,
@@ -259,7 +260,7 @@ def _claimed(
 
 
 def _numbered(
-    sources: Iterable[NamedSource], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
+    sources: Sequence[NamedSource], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
     """Return (log → worker, old → new worker) for logs with only a number in their names."""
     logs = [(each.worker, each.name) for each in sources if each.is_log and each.worker]
@@ -273,7 +274,7 @@ def _numbered(
         found = shifted if kind is Numbering.FROM_ONE or (kind is Numbering.UNKNOWN and not of_hosts) else {}
     if (named - numbered.keys()) & {claim.worker for claim in found.values()}:
         found = {}
-    by_number = {worker: found.get(worker) or _own_number(worker, claim) for worker, claim in claims.items()}
+    by_number = {**by_own_number(claims, numbered, sources, stated), **found}
     by_source = {name: by_number[worker] for worker, names in numbered.items() for name in names}
     return by_source, {worker: claim.worker for worker, claim in found.items()}
 
@@ -323,11 +324,6 @@ def _by_numbers(
 def _connected(stated: Statements) -> set[str]:
     """Return the tasks that the leader saw connecting."""
     return {fact.value for facts in stated.values() for fact in facts if fact.key == "connected"}
-
-
-def _own_number(worker: str, claim: Claim | None) -> Claim:
-    """Return the log's claim if it confirms the number in the file's name, else a claim by that number."""
-    return claim if claim and claim.worker == worker else Claim(worker, Basis.NUMBER)
 
 
 def _by_claims(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:

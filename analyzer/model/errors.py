@@ -28,7 +28,8 @@ class RuleError(UserError):
 
 def missing_extra(missing: str, extra: str) -> str:
     """Return the sentence that names what is not installed, and the command that installs the extra."""
-    return f"{missing} is not installed; in a checkout of mwms-analyze: pip install '.[{extra}]'"
+    checkout = f"in a checkout of mwms-analyze: pip install '.[{extra}]'"
+    return f"{missing} is not installed; {checkout}, with its wheel: pip install 'WHEEL[{extra}]'"
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

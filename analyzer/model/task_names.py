@@ -79,6 +79,7 @@ class Basis(StrEnum):
     ADDRESS = "by the address of its server"
     COUNTED_FROM_ZERO = "by the number in its name, counted from 0"
     NUMBER = "by the number in its name"
+    POD = "by the number in its name, which is that of its pod or its TF_CONFIG"
     PEERS = "by what the logs say of their peers"
     ORDER = "by the order of the files"
 

@@ -5,7 +5,7 @@ each runs only on texts that contain a certain literal: `detect-secrets` takes 0
 whole diagnosis, and expects values quoted as in source code, which logs rarely have.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from analyzer.model.options import Redaction
@@ -14,14 +14,20 @@ from analyzer.redact.walk import rewrite, texts_of_run
 
 
 def redact(
-    document: Mapping[str, Any], redaction: Redaction = "secrets", texts: Iterable[str] = ()
+    document: Mapping[str, Any],
+    redaction: Redaction = "secrets",
+    texts: Iterable[str] = (),
+    *,
+    key: bytes = b"",
+    shown: Collection[str] = (),
 ) -> dict[str, Any]:
     """Return the document with secrets masked and counted in `made_with.options`.
 
     With `topology`, hosts, addresses, users and directories get stable pseudonyms too. Their names are
-    learned from the document and from `texts`, further texts of the run.
+    learned from the document and from `texts`, further texts of the run. Documents masked with one `key`, of
+    at most 64 bytes, have equal tokens for equal secrets. Secrets of the kinds in `shown` are not masked.
     """
-    secrets = Secrets(texts_of_run(document))
+    secrets = Secrets(texts_of_run(document), key, shown)
     made: dict[str, Any] = dict(document)
     if secrets.masked:
         made = _with_options(rewrite(made, secrets.replacements), masked=str(secrets.masked))

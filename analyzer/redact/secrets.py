@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.placeholders import SECRET
@@ -76,18 +76,18 @@ _FINDERS: Sequence[tuple[Sequence[str], _Find]] = (
 class Secrets:
     """The secrets found in some texts; equal secrets are replaced by equal tokens.
 
-    A token is a hash whose key is a digest of all texts: who lacks the texts can neither test guessed
-    passwords nor see whether two reports mask the same one.
+    A token is a hash whose key, unless one is given, is a digest of all texts: who lacks the texts can
+    neither test guessed passwords nor see whether two reports mask the same one. Kinds in `shown` are kept.
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], key: bytes = b"", shown: Collection[str] = ()) -> None:
         kept = list(dict.fromkeys(texts))
-        self._spans = _spans_by_text(kept)
+        self._spans = _spans_by_text(kept, shown)
         self._kinds: dict[str, str] = {}
         for text, spans in self._spans.items():
             for each in spans:
                 self._kinds.setdefault(text[each.start : each.end], each.kind)
-        self._key = _key(kept) if self._kinds else b""
+        self._key = key or (_key(kept) if self._kinds else b"")
         self._known = _masked_everywhere(self._kinds)
         self._again = re.compile(any_of(self._known) or "(?!)")
 
@@ -127,13 +127,14 @@ def _masked_everywhere(kinds: Mapping[str, str]) -> dict[str, str]:
     return known
 
 
-def _spans_by_text(texts: Sequence[str]) -> dict[str, list[SecretSpan]]:
-    """Return text → its secrets, for the texts that have any, escaped or not."""
-    shown = {text: each for text in texts if (each := plain(text))}
-    asked = _finders_by_text([*texts, *(each.text for each in shown.values())])
+def _spans_by_text(texts: Sequence[str], shown: Collection[str] = ()) -> dict[str, list[SecretSpan]]:
+    """Return text → its secrets but for the kinds `shown`, for the texts that have any, escaped or not."""
+    plain_texts = {text: each for text in texts if (each := plain(text))}
+    asked = _finders_by_text([*texts, *(each.text for each in plain_texts.values())])
     found: dict[str, list[SecretSpan]] = {}
-    for text in (each for each in texts if each in asked or each in shown):
-        spans = [*_spans(text, asked), *(_hidden_spans(shown[text], asked) if text in shown else ())]
+    for text in (each for each in texts if each in asked or each in plain_texts):
+        hidden = _hidden_spans(plain_texts[text], asked) if text in plain_texts else ()
+        spans = [each for each in (*_spans(text, asked), *hidden) if each.kind not in shown]
         if merged := _merged(_not_masked(text, [*_without_urls_as_emails(spans)])):
             found[text] = merged
     return found

@@ -1,6 +1,6 @@
 """Derives the decision from a diagnosis: restart, excluded machine, checkpoint, owner."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,13 +60,31 @@ def leading_workers(workers: Sequence[Mapping[str, Any]], most: int) -> list[Map
 
 
 def _guess(diagnosis: Mapping[str, Any], blamed: Sequence[str]) -> str:
-    """Return, in parentheses, how the index of a blamed worker was guessed; empty if none was."""
-    guessed = [each for each in diagnosis["workers"] if each["id"] in blamed and each.get("guessed")]
-    if not guessed:
+    """Return, in parentheses, that the index of a blamed worker was guessed, or an only worker's file."""
+    if not (guessed := _guessed(diagnosis, blamed)):
         return ""
-    file = [one_line(short_ids(name), 60) for name in guessed[0]["sources"][:1] if len(blamed) == 1]
-    file += [f"index guessed {guessed[0]['guessed']}"] if len(diagnosis["workers"]) > 1 else []
-    return f" ({'; '.join(file)})" if file else ""
+    return " (index guessed)" if len(diagnosis["workers"]) > 1 else f" ({_main_file(diagnosis, guessed[0])})"
+
+
+def _guessed(diagnosis: Mapping[str, Any], blamed: Collection[str]) -> list[Mapping[str, Any]]:
+    return [each for each in diagnosis["workers"] if each["id"] in blamed and each.get("guessed")]
+
+
+def _main_file(diagnosis: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
+    """Return the name of the worker's first log, else of its first file."""
+    logs = {each["name"] for each in diagnosis["sources"] if each["kind"] == "log"}
+    return one_line(short_ids(min(worker["sources"], key=lambda name: name not in logs)), 60)
+
+
+def guess(diagnosis: Mapping[str, Any]) -> list[Answer]:
+    """Return which files are those of the blamed workers, if their indices were guessed."""
+    guessed = _guessed(diagnosis, blamed_workers(diagnosis)) if len(diagnosis["workers"]) > 1 else []
+    if not guessed:
+        return []
+    files = {each["id"]: _main_file(diagnosis, each) for each in guessed[:_MAX_LOGS] if each["sources"]}
+    named = "; ".join(f"{worker}: {file}" for worker, file in files.items())
+    more = "; …" if len(guessed) > _MAX_LOGS else ""
+    return [Answer("Which log is it?", f"{named}{more}", f"index guessed {guessed[0]['guessed']}")]
 
 
 def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
@@ -91,8 +109,8 @@ def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
 
 
 def rows(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    """Return the answers, how to restart elsewhere, where the job failed, earlier runs, missing files."""
-    more = (restart, failure, seen_before, missing)
+    """Return the answers, how to restart elsewhere, where it failed, guesses, the past, missing files."""
+    more = (restart, failure, guess, seen_before, missing)
     return [*answers(diagnosis), *(row for find in more for row in find(diagnosis))]
 
 
@@ -144,7 +162,7 @@ def _guessed_instead(diagnosis: Mapping[str, Any]) -> str:
     if len(guessed) != 1:
         return ""
     (worker,) = guessed
-    return f"{one_line(worker['sources'][0], 60)} is taken for {worker['id']}, guessed {worker['guessed']}"
+    return f"{_main_file(diagnosis, worker)} is taken for {worker['id']}, guessed {worker['guessed']}"
 
 
 def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:

@@ -4,7 +4,8 @@ Only plain scalars, lists and mappings are built: no tags, no anchors that build
 A schema's `title` is the noun of its messages: `` `sygnal` is no column of lifetimes ``.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -47,9 +48,13 @@ _PROBLEMS = {
     "did not find expected key": "indent this line as its neighbours",
     "did not find expected '-' indicator": "indent this line as its neighbours",
     "while scanning a quoted": "close the quotes",
+    "unknown escape character": "put a text with `\\`, such as a regex, in single quotes",
     "unexpected end of stream": "close the quotes or the bracket: the file ends within",
 }
 """Part of a message of YAML's parser → what to do about it."""
+_AFTER_BRACKET = re.compile(r"\s*(?:- +)?(?:[\w.-]+: +)?(?P<opens>[{\[])[^{}\[\]]*[}\]] *[^\s,:#}\]]")
+"""Regex for a line whose value begins with a bracket, as a list or a mapping does, and goes on behind it."""
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """PyYAML's safe loader, in C if libyaml is there."""
 
@@ -158,8 +163,12 @@ def _add_syntax_fault(document: Document, text: str, error: yaml.YAMLError) -> N
         document.fault((), f"close the quotes: the text that begins here goes on to line {mark.line + 1}")
         return
     document.lines[()] = mark.line + 1 if mark else 1
-    found = "tab character: " if mark and text[mark.index : mark.index + 1] == "\t" else ""
-    document.fault((), _in_words(f"{found}{getattr(error, 'problem', None) or error}"))
+    lines = text.splitlines()
+    if mark and mark.line < len(lines) and (found := _AFTER_BRACKET.match(lines[mark.line])):
+        document.fault((), f"put the text in quotes: without them, `{found['opens']}` begins no text")
+        return
+    tab = "tab character: " if mark and text[mark.index : mark.index + 1] == "\t" else ""
+    document.fault((), _in_words(f"{tab}{getattr(error, 'problem', None) or error}"))
 
 
 def _open_quotes_line(text: str, line: int) -> int | None:
@@ -243,7 +252,7 @@ def _message(error: _Error, kind: str) -> str:
         keys = "".join(f" with `{key}`" for key in error.schema.get("required", ()))
         described = error.schema.get("description") if limit == "string" else None
         form = f": {described}" if described else ""
-        return f"{_key(error)}is to be {_TYPES[limit]}{keys}{form}, not `{value}`"
+        return f"{_key(error)}is to be {_TYPES[limit]}{keys}{form}, not {_given(error.instance, {limit})}"
     if kind in {"pattern", "format"}:
         return f"`{value}` is no {_noun(error, f'{limit} text')}"
     if kind in {"minimum", "maximum"}:
@@ -276,7 +285,8 @@ def _alternatives(error: _Error, path: Path) -> Iterator[tuple[Path, str]]:
         yield path, f"takes {' or '.join(keys)}, and not two of them at once"
     elif not fitting:
         forms = dict.fromkeys(_form(e) for each in branches for e in each if _is_of_type(e))
-        yield path, f"{_key(error)}is to be {' or '.join(forms)}, not `{_shown(error.instance)}`"
+        types = {e.validator_value for each in branches for e in each if _is_of_type(e)}
+        yield path, f"{_key(error)}is to be {' or '.join(forms)}, not {_given(error.instance, types)}"
     elif len(fitting) > 1 and all(e.validator == "required" for each in fitting for e in each):
         yield path, f"{' or '.join(f'`{_missing(each[0])}`' for each in fitting)} is missing"
     else:
@@ -300,6 +310,13 @@ def _missing(error: _Error) -> str:
 
 def _noun(error: _Error, otherwise: str) -> str:
     return str(error.schema.get("title", otherwise))
+
+
+def _given(value: object, types: Collection[str]) -> str:
+    """Return a value that is of none of the types; of a number in quotes, how it becomes one."""
+    if isinstance(value, str) and {"integer", "number"} & {*types} and _NUMBER.fullmatch(value):
+        return f"the text '{value}': write the number without quotes"
+    return f"`{_shown(value)}`"
 
 
 def _shown(value: object) -> str:

@@ -13,6 +13,7 @@ from analyzer import AnalysisOptions
 from analyzer import analyze as python_analyze
 from analyzer.cli.analyze import main as analyze
 from analyzer.cli.rules import main
+from analyzer.engine.authoring.cases import Trial
 from analyzer.engine.loading.schemas import file_schema
 from analyzer.model.errors import RuleError
 from analyzer.pipeline import load_rules
@@ -215,6 +216,20 @@ def test_a_case_without_its_run_is_a_fault(mine: Path, capsys: Said) -> None:
     assert main(["test", str(mine)]) == 1
     said = capsys.readouterr().out.splitlines()[-1]
     assert said == "2 cases, 0 failed, 1 skipped for lack of its run, which counts as failed"
+
+
+def test_the_recordings_that_a_package_lacks_are_counted_in_one_line(
+    mine: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is broken: the wheel has none. `--verbose` lists the cases."""
+    (rule,) = [each for each in load_rules((mine,)).rules if each.id == "mine"]
+    missing = [Trial(rule, case, missing="no run sample_runs/x in there") for case in rule.cases]
+    monkeypatch.setattr("analyzer.cli.rules._trials", lambda _: iter(missing))
+    assert main(["test"]) == 0
+    (said,) = capsys.readouterr().out.splitlines()
+    assert said.startswith("2 cases, 0 failed, 2 skipped: their recorded runs are in a checkout")
+    assert main(["test", "--verbose"]) == 0
+    assert capsys.readouterr().out.count("no run sample_runs/x in there") == 2
 
 
 def test_a_file_with_another_suffix_is_a_fault(mine: Path, capsys: Said) -> None:

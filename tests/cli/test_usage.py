@@ -63,5 +63,8 @@ def test_a_missing_driver_is_told_with_its_extra(
     """As a plain installation has none."""
     monkeypatch.setitem(sys.modules, "fsspec", None)
     assert main(["gs://bucket/run"]) == 2
-    said = "gs://bucket/run: its driver is not installed; in a checkout of mwms-analyze: pip install '.[gcs]'"
+    checkout = "in a checkout of mwms-analyze: pip install '.[gcs]'"
+    said = (
+        f"gs://bucket/run: its driver is not installed; {checkout}, with its wheel: pip install 'WHEEL[gcs]'"
+    )
     assert capsys.readouterr().err == f"mwms-analyze: {said}\n"

@@ -207,12 +207,64 @@ def test_pods_are_found_by_labels_and_by_the_selector_of_their_owner(
         assert [path.name for path in Path(run).glob("*.log")] == ["bert-0.log"]
 
 
+@kubectl
+@pytest.mark.recordings
+def test_the_events_of_a_pod_that_is_gone_tell_its_end(
+    cluster: RecordedCluster, home: Path, capsys: Any
+) -> None:
+    """It is named as gone, nobody is told to ask for its log, and events of other jobs stay where they are."""
+    cluster.objects["tfjobs"][0]["spec"] = {"tfReplicaSpecs": {"Worker": {"replicas": 3}}}
+    del cluster.objects["pods"][2]
+    assert main(["k8s", "tfjob/bert", "-o", "silent"]) == 1
+    told = capsys.readouterr()
+    assert "2 of 3 pods of tfjob/bert exist; deleted, or never created: bert-worker-2" in told.err
+    assert "has no pod bert-worker-2 any more" in " ".join(told.out.split())
+    assert "kubectl -n ml logs" not in told.out
+    cluster.objects["events"].append(
+        event("bert-worker-2", "Preempted", "Preempted by prod/serve-7 on node n7")
+    )
+    assert main(["k8s", "tfjob/bert", "-o", "run"]) == 1
+    told = capsys.readouterr()
+    assert "2 of 3 pods of tfjob/bert exist; deleted: bert-worker-2" in told.err
+    assert "culprit worker:2  peer.preempted" in told.out
+    assert "gpt-worker-1" not in Path("run/events.json").read_text()
+    assert Path("run/not_collected.txt").read_text().startswith("bert-worker-2.log\t2 of 3 pods")
+
+
+@kubectl
+@processes
+def test_pods_that_a_succeeded_job_no_longer_needs_are_not_missed(
+    serve_cluster: Serve, home: Path, capsys: Any
+) -> None:
+    """Its operator deletes parameter servers that still run."""
+    cluster = RecordedCluster()
+    done = {"conditions": [{"type": "Succeeded", "status": "True"}]}
+    spec = {"tfReplicaSpecs": {"Worker": {"replicas": 1}, "PS": {"replicas": 1}}}
+    cluster.objects["tfjobs"] = [
+        {"kind": "TFJob", "metadata": {"name": "bert"}, "spec": spec, "status": done}
+    ]
+    cluster.objects["pods"] = [pod("bert-worker-0", 0, labels={"training.kubeflow.org/job-name": "bert"})]
+    cluster.logs["bert-worker-0", "tensorflow", False] = LOG
+    serve_cluster(cluster)
+    assert main(["k8s", "tfjob/bert", "-o", "run", "--no-analyze"]) == 0
+    assert "bert-ps-0" not in capsys.readouterr().err
+    assert not Path("run/not_collected.txt").exists()
+
+
 @processes
 def test_a_missing_tool_is_told(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """By its name, once for what it was needed for."""
+    """After the first command that needs it; no further one looks as if it had run."""
     monkeypatch.setenv("PATH", str(home))
     assert main(["k8s", "job/bert", "-o", "run"]) == 4
-    assert "mwms-collect: kubectl: No such file or directory" in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert told.out == "kubectl get job bert --output=json\n"
+    assert told.err.splitlines()[0] == "mwms-collect: kubectl is not in PATH"
+
+
+def test_a_job_named_in_two_words_is_answered_with_the_right_form(capsys: Any) -> None:
+    """As `kubectl get tfjob bert` takes it."""
+    assert main(["k8s", "tfjob", "bert", "-n", "ml"]) == 2
+    assert capsys.readouterr().err == "mwms-collect: tfjob bert: did you mean tfjob/bert?\n"
 
 
 def test_a_directory_with_files_is_refused(home: Path, capsys: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,20 @@ def test_a_host_without_answer_leaves_no_directory(
     again = [main(["ssh", "gpu21", "--path", "/x", "-o", str(tmp_path / "run")]) for _ in range(2)]
     assert again == [4, 4]
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.processes
+def test_the_account_is_shown_on_the_terminal_and_masked_in_files(tmp_path: Path) -> None:
+    """It is what the administrator asks for; a token stays hidden, and equal secrets are equal in all files."""
+    words = "alice@example.com may not: token=hunter2hunter2xyz"
+    heard: list[Outcome] = []
+    commands = Commands(tmp_path, heard.append, timeout=60)
+    commands.save("worker-0.log", "sh", "-c", 'echo "$0" >&2; exit 1', words)
+    commands.write_json("pods.json", {"user": "alice@example.com"})
+    assert heard[0].error.startswith("alice@example.com may not: token=[secret:")
+    account = json.loads((tmp_path / "pods.json").read_text())["user"]
+    assert account.startswith("[secret:email:")
+    assert commands.lost["worker-0.log"].startswith(f"{account} may not: token=[secret:")
 
 
 PROJECT = (

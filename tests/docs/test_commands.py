@@ -29,7 +29,9 @@ COMP_WORDS=(mwms-analyze ./rul); COMP_CWORD=1; _shtab_mwms_analyze; echo "${COMP
 def test_what_is_shared_is_current() -> None:
     """`python docs/generate.py` would change nothing, and nothing lies there that it did not write."""
     made: dict[Path, str] = COMMANDS["shared"]()
-    there = {path: path.read_text(encoding="utf-8") for path in (ROOT / "share").rglob("*") if path.is_file()}
+    folders = (ROOT / "share", ROOT / "recorder" / "share")
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    there = {path: path.read_text(encoding="utf-8") for path in files}
     assert there == made
 
 
@@ -56,6 +58,12 @@ def test_each_command_tells_its_version_and_completion(
         with pytest.raises(SystemExit, match="0"):
             parser.parse_args(["--print-completion", shell])
         assert parser.prog in capsys.readouterr().out
+
+
+def test_the_recorder_has_its_files_where_its_command_is() -> None:
+    """The wheel of the analyzer installs all of `share/`, and not that command."""
+    assert [path for path in (ROOT / "share").rglob("*") if "mwms-recorder" in path.name] == []
+    assert (ROOT / "recorder" / "share" / "man" / "man1" / "mwms-recorder.1").exists()
 
 
 @pytest.mark.processes

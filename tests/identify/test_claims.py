@@ -8,11 +8,39 @@ from pathlib import Path
 
 import pytest
 
+from analyzer.pipeline import analyze
 from tests.identify.test_workers import LINE, SERVER, workers_of
 
 END = '{"event": "end", "time": 1795436467.5, "monotonic": 9.5, "exit_code": 3, "signal": null}\n'
 
 pytestmark = pytest.mark.runs
+
+
+PODS = {"kind": "List", "items": [{
+    "kind": "Pod", "metadata": {
+        "labels": {"batch.kubernetes.io/job-completion-index": "2"}, "name": "train-2-x7k2p",
+    }
+}]}  # fmt: skip
+STATED = '{{"cluster": {{"worker": ["a:1", "b:1", "c:1"]}}, "task": {{"type": "worker", "index": {}}}}}'
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "sure"),
+    [
+        ("tf_config-train-2-x7k2p.json", STATED.format(2), True),
+        ("pods.json", json.dumps(PODS, indent=4), True),
+        ("tf_config-train-2-x7k2p.json", STATED.format(1), False),
+        ("tf_config-2.json", STATED.format(2), False),
+    ],
+)
+def test_the_number_in_the_name_of_a_pod_is_no_guess_if_the_pod_states_it(
+    file: str, text: str, sure: bool, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """In its TF_CONFIG, or in a label; not if it states another one, or a file of another name does."""
+    logs = {f"train-{n}-{pod}.log": LINE for n, pod in enumerate(("abcde", "xk2pl", "x7k2p"))}
+    document = analyze([make_run({**logs, file: text})]).document
+    (worker,) = [each for each in document["workers"] if each["id"] == "worker:2"]
+    assert ("guessed" not in worker) is sure
 
 
 @pytest.mark.parametrize(("role", "named"), [("worker", True), ("chief", False)])

@@ -192,7 +192,9 @@ def test_a_guessed_culprit_is_told_and_never_certain(named: bool, tmp_path: Path
     assert finding["confidence"] == document["confidence"]
     assert (document["confidence"] > 0.85) is named
     for text in (explain(document), terminal(document, colour=False, width=200)):
-        assert ("omega.log; index guessed by what the logs say" in text) is not named
+        assert ("worker:3 (index guessed)" in text) is not named
+    row = "Which log is it?        worker:3: omega.log (index guessed by what the logs say of their peers)"
+    assert (row in terminal(document, colour=False, width=200)) is not named
 
 
 @pytest.mark.recordings

@@ -51,6 +51,10 @@ def test_a_wrong_table_is_answered_with_those_that_resemble_it(run: Run) -> None
         analyze(["worker-0.log", "worker-1.log"])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a path is a NoneType: give a text or a Path"):
         analyze(None)  # type: ignore[arg-type]
+    with pytest.raises(
+        TypeError, match=r"argument 'rules'; for options, see options=AnalysisOptions\(rules=…\)"
+    ):
+        analyze("run", rules=())  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"analyze\(\) needs a path"):
         analyze()
 

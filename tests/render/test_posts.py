@@ -65,6 +65,12 @@ def test_slack_interprets_no_text(name: str) -> None:
     assert not re.search(r"[<>]|&(?!amp;|lt;|gt;)", message["text"])
 
 
+def test_the_notification_divides_the_name_of_the_run_from_the_rest() -> None:
+    """By a point, as the rest is divided."""
+    said = json.loads(rendered("r101", "slack"))["text"]
+    assert said.startswith(f"✕ Failed: {load('r101')['run']['name']} · culprit ")
+
+
 def test_slack_says_what_the_terminal_says() -> None:
     """Verdict, culprit, cause, answers, and the command to paste."""
     said = "".join(texts(blocks("r101")))

@@ -18,6 +18,19 @@ from analyzer.model.errors import RuleError
             "id: mine\ntitle: a: b\n",
             "mine.yaml:2: put a text with `: ` in quotes, or indent this line as its neighbours",
         ),
+        (
+            "id: mine\nsummary: {subject} got no answer\ntitle: x\n",
+            "mine.yaml:2: put the text in quotes: without them, `{` begins no text",
+        ),
+        (
+            "id: mine\nwhy:\n  - [OOM] killed it\n",
+            "mine.yaml:3: put the text in quotes: without them, `[` begins no text",
+        ),
+        ("id: mine\nlog: {any_of: [a], b}\n when: x\n", "mine.yaml:3: indent this line as its neighbours"),
+        (
+            'id: mine\nregex: "shard \\d+"\n',
+            "mine.yaml:2: put a text with `\\`, such as a regex, in single quotes",
+        ),
         ('id: mine\ntitle: "a\n', "mine.yaml:3: close the quotes or the bracket: the file ends within"),
     ],
 )

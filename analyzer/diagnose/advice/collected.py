@@ -1,11 +1,12 @@
-"""Leaves out advice to look up what was collected, and finds the path that evidence names."""
+"""Leaves out advice to look up what was collected or is gone, and finds the path that evidence names."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import polars as pl
 
-from analyzer.diagnose.advice.job_commands import parts_of
+from analyzer.diagnose.advice.job_commands import gone_pods, parts_of
+from analyzer.diagnose.wording import wording
 from analyzer.model.findings import Evidence, Step
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
@@ -17,6 +18,7 @@ _PATH = re.compile(
 )
 """Regex for an absolute path of which a shell takes every character as it is."""
 _OF_CODE = re.compile(r"\.(?:py|so|cc|h|pyc)(?:\.\d+)*$|/site-packages/|/(?:job|replica|task|device):")
+_ASKS_FOR_POD = re.compile(r"kubectl (?:-n \S+ )?(?:logs|exec|(?:describe|get) pods?) (?P<pod>[\w.-]+)")
 _USED = re.compile(r"MaxRSS|ReqMem|AveRSS")
 """Columns of Slurm's accounting that the readers do not ask for."""
 
@@ -44,6 +46,25 @@ def without_collected(steps: Sequence[Step], tables: Tables, blamed: Collection[
     kept = [_without(step, tuple(read)) for step in steps]
     left = [each for each in kept if each]
     return left or list(steps)
+
+
+def without_gone_pods(steps: Sequence[Step], tables: Tables) -> list[Step]:
+    """Return the steps without commands that ask Kubernetes for a pod that no longer exists.
+
+    Such a step says instead that the pod is gone, and where its log may still be.
+    """
+    gone = gone_pods(tables)
+    return [_without_pods(step, gone) for step in steps] if gone else list(steps)
+
+
+def _without_pods(step: Step, gone: Sequence[str]) -> Step:
+    asked = {each: found for each in parts_of(step) if (found := _ASKS_FOR_POD.match(each))}
+    lost = {each: found["pod"] for each, found in asked.items() if found["pod"] in gone}
+    if not lost:
+        return step
+    told = wording()["pod_is_gone"].format(pod=", ".join(dict.fromkeys(lost.values())))
+    left = [each for each in parts_of(step) if each not in lost]
+    return Step(f"{step.text} {told}", "; ".join(left) or None)
 
 
 def _without(step: Step, read: tuple[str, ...]) -> Step | None:

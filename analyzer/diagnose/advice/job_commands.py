@@ -19,6 +19,7 @@ from analyzer.model.findings import Step
 from analyzer.model.placeholders import short_ids
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import worker_of
 
 Platform = Literal["kubernetes", "slurm", "pbs", "lsf", "docker", "ssh", "vertex", "sagemaker"]
 """Where a job ran; `ssh` are hosts that nothing but ssh reached."""
@@ -190,9 +191,10 @@ def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[st
     hosts = tables["workers"].filter(own)["host"].drop_nulls().to_list()
     nodes = _nodes_of_pods([worker], tables) or (_slurm_nodes(hosts) if platform in {"slurm", None} else [])
     known |= {"NODE": nodes[0]} if nodes else {}
-    if platform == "kubernetes" and "pod" in stated:
+    pod = stated.get("pod") or next((each for each in gone_pods(tables) if worker_of(each) == worker), None)
+    if platform == "kubernetes" and pod:
         namespace = f" -n {stated['namespace']}" if "namespace" in stated else ""
-        known["POD"] = stated["pod"] + namespace
+        known["POD"] = pod + namespace
     if "image" in stated:
         known["IMAGE"] = stated["image"]
     if platform == "docker":
@@ -200,6 +202,11 @@ def _names(worker: str, platform: Platform | None, tables: Tables) -> Mapping[st
         container = stated.get("container") or next(iter(logs), None)
         known |= {"CONTAINER": short_ids(container)} if container else {}
     return known
+
+
+def gone_pods(tables: Tables) -> list[str]:
+    """Return the pods of which mwms-collect found that they no longer exist."""
+    return tables["facts"].filter(key="pod_gone")["value"].to_list()
 
 
 def _nodes_of_pods(workers: Sequence[str], tables: Tables) -> list[str]:

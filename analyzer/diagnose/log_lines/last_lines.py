@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from analyzer.diagnose.wording import wording
 from analyzer.model.findings import Evidence, Finding, Outcome, Role
 from analyzer.model.run import Tables
 
@@ -14,17 +15,22 @@ _SILENT = ["running", "stopped", "vanished", "unknown", "signal"]
 _NOT_ITS_OWN = ["exit_code", "slurm", "ended_by_scheduler", "cancelled_at", "time_limit_passed"]
 """Facts whose lines a launcher or the scheduler wrote into the log of a worker."""
 
+_OF_ITS_LOG = "the log of "
+"""Beginning of what rules say of how a log ends; it is not said of a worker that has none."""
+
 LastLines = Mapping[str, Evidence]
 
 
 def with_last_lines(findings: Sequence[Finding], tables: Tables) -> list[Finding]:
     """Return the findings; one that says that a log ends without an error has the last line of that log.
 
+    Of a worker without a log, as where its pod shows the end, it says that there is none.
     A finding of a hang has the last line of each worker that it blames.
     """
     silent = {worker for finding in findings if _claims_a_cause(finding) for worker in _silent(finding)}
     last = _last_lines(tables, silent) if silent else {}
-    return [_with_ends(finding, last) if _claims_a_cause(finding) else finding for finding in findings]
+    unlogged = set(tables["lifetimes"].filter(~pl.col("logged"))["worker"])
+    return [_with_ends(each, last, unlogged) if _claims_a_cause(each) else each for each in findings]
 
 
 def _last_lines(tables: Tables, silent: AbstractSet[str]) -> LastLines:
@@ -80,15 +86,17 @@ def _silent(finding: Finding) -> Iterator[str]:
     yield from (each.worker for each in finding.evidence if _lacks_line(each) and each.worker)
 
 
-def _with_ends(finding: Finding, last: LastLines) -> Finding:
-    evidence = [_with_end(each, last) if _lacks_line(each) else each for each in finding.evidence]
+def _with_ends(finding: Finding, last: LastLines, unlogged: AbstractSet[str]) -> Finding:
+    evidence = [_with_end(each, last, unlogged) if _lacks_line(each) else each for each in finding.evidence]
     quoted = {(each.source, each.line) for each in evidence}
     ends = [last[worker] for worker in _hanging(finding) if worker in last]
     evidence += [each for each in ends if (each.source, each.line) not in quoted]
     return finding._replace(evidence=tuple(evidence))
 
 
-def _with_end(evidence: Evidence, last: LastLines) -> Evidence:
+def _with_end(evidence: Evidence, last: LastLines, unlogged: AbstractSet[str]) -> Evidence:
+    if evidence.worker in unlogged and evidence.says.startswith(_OF_ITS_LOG):
+        return evidence._replace(says=wording()["no_log"].format(worker=evidence.worker))
     end = last.get(evidence.worker or "")
     return (
         evidence._replace(kind="line", source=end.source, line=end.line, time=end.time) if end else evidence

@@ -3,9 +3,10 @@
 `collected_at.txt` is an interval of ISO 8601, two times with their zones and a slash between them →
 `collected_at`; `collected_from.txt` names the platform, and each directory and its host with a tab between
 them → `collected_from` and `folder_host`; `not_collected.txt` has a line for each log, name, tab, error
-message → `not_collected`.
+message → `not_collected`. A pod that no longer exists by that message → `pod_gone`.
 """
 
+import re
 from contextlib import suppress
 from datetime import datetime
 
@@ -14,6 +15,8 @@ from analyzer.ingest.reader_output import SourceRows, whole_text
 from analyzer.ingest.text_reader import report_unread_lines
 
 _MAX_NAMED = 3
+_GONE = re.compile(r'\bpods? "(?P<pod>[\w.-]+)" not found|\bpods of \S+ exist; deleted\b')
+"""Regex for the message of a log whose pod no longer exists, in the words of kubectl or of mwms-collect."""
 
 
 def read(output: SourceRows, _matcher: Matcher) -> None:
@@ -49,6 +52,9 @@ def _read_losses(output: SourceRows) -> None:
     lost = [(name, error) for name, tab, error in lines if tab]
     unread = [number for number, (name, tab, _) in enumerate(lines, 1) if name and not tab]
     report_unread_lines(output, unread, "no name and error message with a tab between them")
+    for number, (name, _, error) in enumerate(lines, 1):
+        if gone := _GONE.search(error):
+            output.add("facts", line=number, key="pod_gone", value=gone["pod"] or name.removesuffix(".log"))
     if lost:
         names = ", ".join(name for name, _ in lost[:_MAX_NAMED])
         more = f" and {len(lost) - _MAX_NAMED} more" if len(lost) > _MAX_NAMED else ""

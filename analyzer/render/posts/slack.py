@@ -36,7 +36,7 @@ def render(diagnosis: Json) -> str:
     footer = f"mwms-analyze {made} · fingerprint {diagnosis['fingerprint']}"
     context = {"type": "context", "elements": [_plain_text(one_line(footer, 200))]}
     # The text of the notification, in which Slack interprets three characters.
-    fallback = one_line(escape(f"{title} {phrase}", quote=False), MAX_BLOCK)
+    fallback = one_line(escape(f"{title} · {phrase}", quote=False), MAX_BLOCK)
     message = {"text": fallback, "blocks": [*_fitting(head, parts), context]}
     return json.dumps(message, indent=2, ensure_ascii=False) + "\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.diagnose.advice.collected import path_in, without_collected
+from analyzer.diagnose.advice.collected import path_in, without_collected, without_gone_pods
 from analyzer.model.findings import Evidence, Step
 from analyzer.tables.builders import frame
 
@@ -45,6 +45,17 @@ def test_the_only_step_stays() -> None:
     """No advice at all would be worse."""
     rows = [{"source": "dmesg.txt", "kind": "log", "worker": "worker:1", "read": "complete"}]
     assert without_collected([READ], {"sources": frame("sources", rows)}, ["worker:1"]) == [READ]
+
+
+def test_a_pod_that_is_gone_is_not_asked_for() -> None:
+    """The step says where else to look; events and other pods are still there."""
+    gone = {"facts": frame("facts", [{"source": "not_collected.txt", "key": "pod_gone", "value": "b-2"}])}
+    step = Step("Look.", "kubectl -n ml logs b-2 --previous > w; kubectl describe pod b-2 | tail; dmesg -T")
+    (left_of,) = without_gone_pods([step], gone)
+    assert left_of.text.startswith("Look. Kubernetes has no pod b-2 any more: ")
+    assert left_of.command == "dmesg -T"
+    others = [Step("Look.", "kubectl get events; kubectl logs b-20"), ASK]
+    assert without_gone_pods(others, gone) == others
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,18 @@ def test_a_log_that_ends_without_an_error_shows_where_it_ends(make_run: MakeRun)
     ) in quoted
 
 
+def test_nothing_is_said_of_the_log_of_a_worker_that_has_none(make_run: MakeRun) -> None:
+    """Its pod shows that it was killed."""
+    files = {
+        "worker-0.log": f"step 23 loss 0.5\n{LOST}",
+        "events.txt": "8m  Warning  OOMKilling  pod/bert-worker-1  Memory cgroup out of memory: Killed process 7\n",
+        "exit_codes.txt": "worker-1 137\n",
+    }
+    said = [says for *_, says, _ in _quotes(files, make_run, "worker:1")]
+    assert "no log of worker:1 could be read" in said
+    assert not any(each.startswith("the log of") for each in said)
+
+
 def test_a_worker_without_a_log_has_no_last_line(make_run: MakeRun) -> None:
     """The absence of its log stays an absence."""
     files = {

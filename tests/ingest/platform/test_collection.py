@@ -32,6 +32,17 @@ def test_a_line_that_is_no_entry_is_damage(tables_of: Callable[[Mapping[str, str
     assert tables["facts"].filter(key="not_collected").height == 1
 
 
+def test_a_pod_that_no_longer_exists_is_told(tables_of: Callable[[Mapping[str, str]], Tables]) -> None:
+    """In the words of kubectl, or in those of mwms-collect; a forbidden one exists."""
+    lines = [
+        'worker-1.log\tError from server (NotFound): pods "b-1-x7k2p" not found',
+        "b-2.log\t1 of 3 pods of job/b exist; deleted, or never created: b-2",
+        'b-0.log\tError from server (Forbidden): pods "b-0" is forbidden',
+    ]
+    facts = tables_of({NAME: "\n".join(lines), "worker-0.log": "step 1 loss 0.5\n"})["facts"]
+    assert facts.filter(key="pod_gone")["value"].to_list() == ["b-1-x7k2p", "b-2"]
+
+
 @pytest.mark.parametrize(
     ("stated", "known"),
     [

@@ -197,8 +197,9 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         named = _NAME.match(line) or _ROW.match(line)
         if _BEGINS.match(line):
             labels, nobodys = _Labels(), output.source.worker is None
-        if labels.read_line(line, named):
+        if labels.read_line(line, named) and named:
             current = pods[labels.worker] = _Pod(labels.worker)
+            output.add("facts", worker=labels.worker, line=number, key="labelled_pod", value=named["value"])
         elif not labels.worker:
             current = _pod_named(named, _Pod(None) if named and nobodys else current, pods)
         nobodys = nobodys and not (named and current.worker)
