@@ -17,6 +17,7 @@ from analyzer.discover.actions_logs import as_jobs
 from analyzer.discover.binary_files import is_binary, is_document
 from analyzer.discover.own_reports import reporting_tool
 from analyzer.discover.run_name import run_name
+from analyzer.discover.split_archives import parts_of, with_whole
 from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source
@@ -55,7 +56,10 @@ _MAY_BE_POST = re.compile(
 _KEYS_OF_KUBECTL = (b'"apiVersion"', b'"kind"', b'"involvedObject"', b"apiVersion: ", b'"containerStatuses"')
 """Keys of what kubectl prints; whoever cuts a list of pods down with jq keeps the state of the containers."""
 _PAGE_BYTES = 1_000_000
-_PREFORMATTED = re.compile(rb"(?i)<(?:pre|code)\b[^<>]*>[^<]*[a-z]{3}")
+_PREFORMATTED = re.compile(
+    rb"(?i:<(?:pre|code)\b[^<>]*>[^<]*[a-z]{3})"
+    rb"|>\s*(?:\d{4}-\d\d-\d\d [\d:.]{15}: [IWEF] |[IWEF]\d{4} [\d:.]{15,} +\d+ |Traceback \(most)"
+)
 _NO_LINES_OF_A_LOG = re.compile(rb"\A(?![^\n]*\n)|\A(?:#!|[<{\[])|[\0-\7\x0e-\x1a\x1c-\x1f]")
 
 
@@ -78,9 +82,11 @@ def discover(
     plain = next(filter(None, (_found(inputs, hidden=hidden) for hidden in (False, True))), {})
     if len(plain) == 1 and not paths[0].is_dir():
         plain = {path: _as_log(source) for path, source in plain.items()}
-    packed = any(is_archive(source.path) for source in plain.values())
+    split = parts_of(plain.values())
+    packed = bool(split) or any(is_archive(source.path) for source in plain.values())
     scratch, budget = _scratch_directory() if packed else None, Budget(limits)
     unpacked = Path(scratch.name if scratch else ".")
+    plain = with_whole(plain, split, unpacked, budget)
     alone = len(plain) == 1
     expanded = (_expand_archive(source, unpacked, budget, alone=alone) for source in plain.values())
     sources = list(as_jobs(list(_without_notebooks([*chain.from_iterable(expanded)]))))

@@ -51,9 +51,13 @@ _ATTEMPT = re.compile(
 )
 _KERNEL_LOG = re.compile(r"(?:^|[/._-])(?:kernel|kern|dmesg)(?:[-_.][^/]*)?$")
 _PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
-ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst)|eml|mbox)$", re.IGNORECASE)
-"""Regex for names of archives, and of mails, whose attachments are unpacked alike."""
-MAIL_SUFFIXES = frozenset({".eml", ".mbox"})
+ARCHIVE_SUFFIX = re.compile(
+    r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst)|eml|mbox|mht(ml)?|odt|docx)$", re.IGNORECASE
+)
+"""Regex for names of archives, and of mails, saved pages and documents, whose parts are unpacked alike."""
+MAIL_SUFFIXES = frozenset({".eml", ".mbox", ".mht", ".mhtml"})
+"""Suffixes of mails, and of pages that a browser saved in the form of a mail."""
+OFFICE_SUFFIXES = frozenset({".odt", ".docx"})
 _OF_ROTATION = (
     r"(?:(?<=[A-Za-z])\.(?P<number>\d{1,3})"
     r"|(?:(?<=\.log|\.out|\.err)[-._]|(?<=stdout|stderr)--)"

@@ -18,7 +18,7 @@ _UNSHOWN = re.compile(r"<(?P<name>script|style|head|nav|header|footer|title)\b",
 """Regex for the beginning of an element around the log, or of one that is not shown."""
 _LINE_NUMBER = re.compile(r"<a\b[^<>]{0,2000}>\s*\d{1,7}\s*</a>", re.IGNORECASE)
 _ROW_END = re.compile(r"<(?:br\b[^<>]{0,200}|/(?:div|tr|li|p))>", re.IGNORECASE)
-_MIN_ROWS = 3
+_MIN_ROWS = 2
 """Rows that TensorFlow or Python began, of a page that shows a log."""
 _HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6", "summary"})
 _INSIDE = frozenset({*_HEADINGS, "a", "pre"})

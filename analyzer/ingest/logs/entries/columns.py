@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _COLUMNS = {
-    "message": ("@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content"),
+    "message": ("@message", "message", "_raw", "textpayload", "logmessage", "logentry", "line", "log", "msg",
+        "content"),
     "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]",
         "_messagetime"),
     "logStreamName": (
