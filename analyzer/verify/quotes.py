@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from analyzer.model.placeholders import OMITTED
 
-
 _OF_ENTRY = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z ")
 """Regex for the time of an entry, which stands before a line that begins a record; the lines above tell."""
 

@@ -1,8 +1,8 @@
 """Files of exit codes → facts: `worker-0 1`, `worker:1: -9`, `chief=None`, or one number for one worker.
 
 A table whose first column is headed `rank`, `worker` or `task` may have bare numbers in it. What
-`docker ps -a` and `docker compose ps -a` print, and GNU parallel's `--joblog`, are such tables, too. Records of schedulers and supervisors
-are read by `exit_records`.
+`docker ps -a` and `docker compose ps -a` print, and GNU parallel's `--joblog`, are such tables, too. Records
+of schedulers and supervisors are read by `exit_records`.
 """
 
 import re

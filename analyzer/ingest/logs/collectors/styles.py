@@ -294,6 +294,7 @@ STYLES: Sequence[Style] = (
         rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?(?:@[\w.-]+)?) *\|{_NO_ANSIBLE} ?(?P<text>.*)$",
         rf"(?P<text>(?P<key>[a-z0-9][\w.-]*[-_]\d{{1,5}}) {_EXITED})$",
     ),
+    regex_style(r"\[(?P<key>[A-Za-z][\w.-]*)\] *\| ?(?P<text>.*)$"),
     *EMBEDDED_STYLES,
     regex_style(_GREP),
     _journal_of_hosts,

@@ -22,7 +22,7 @@ _HALF_OF_DAY = re.compile(r"(?<!\d)(?P<hour>\d{1,2}):\d\d:\d\d(?:\.\d+)? ?(?P<ha
 _NOON, _HALF_A_DAY = 12, 43_200.0
 _YEARLESS = 32e6
 """The largest time (in seconds) of a line without a year."""
-_TIME_NAMES = frozenset({"timestamp", "time", "datetime"})
+_TIME_NAMES = frozenset({"timestamp", "time", "datetime", "timereported", "timegenerated"})
 """Names of the time, in lower case and without signs: OpenObserve has `_timestamp`, Tencent's CLS `Time`."""
 _MILLISECONDS_FROM = 1e11
 """Numbers from these on are of a smaller unit; smaller ones are seconds."""

@@ -30,18 +30,21 @@ def unpacked(text: str) -> list[tuple[int, Entry]]:
 
     None are returned unless nearly all objects do, or if the file is no JSON.
     """
-    found = objects_in_turn(text) or [(0, each) for each in _listed(text)]
+    found = objects_in_turn(text)
+    found = found if len(found) > 1 else [(0, each) for each in _listed(text)]
     opened = [(line, content) for line, each in found if (content := _content(each, _MAX_DEPTH)) is not None]
     return opened if 10 * len(opened) >= 9 * len(found) else []
 
 
 def _listed(text: str) -> Iterator[Entry]:
-    """Yield the objects of the list that a JSON text is."""
+    """Yield the objects of the list that a JSON text is, or holds, or the only object."""
     try:
         whole = None if is_too_dense(text.encode()) else json.loads(text)
     except (ValueError, RecursionError):
         whole = None
-    yield from (each for each in whole if isinstance(each, dict)) if isinstance(whole, list) else ()
+    lists = [each for each in whole.values() if isinstance(each, list)] if isinstance(whole, dict) else []
+    objects = whole if isinstance(whole, list) else lists[0] if lists else [whole]
+    yield from (each for each in objects if isinstance(each, dict))
 
 
 def _content(value: Mapping[str, Any], depth: int) -> Entry | None:
