@@ -13,7 +13,7 @@ from analyzer.model.task_names import is_archive
 
 _PART = re.compile(r"(?P<whole>.+?)[.-]?(?:part)?[-_.]?(?P<number>[a-z]{2,3}|\d{2,3})$")
 """Regex for a part, as `split` names it, with letters or numbers, or 7-Zip."""
-_FIRST = re.compile(r"a+|0+1?$")
+_FIRST = re.compile(r"a+|0+1?")
 
 
 def parts_of(sources: Iterable[Source]) -> list[Sequence[Source]]:
@@ -65,4 +65,4 @@ def _is(whole: str) -> bool:
 
 def _is_first(part: Source) -> bool:
     match = _PART.match(part.name)
-    return match is not None and _FIRST.match(match["number"]) is not None
+    return match is not None and _FIRST.fullmatch(match["number"]) is not None
