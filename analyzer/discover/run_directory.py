@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from analyzer.discover.actions_logs import as_jobs
 from analyzer.discover.binary_files import is_binary, is_document
+from analyzer.discover.nextflow import OF_TASK, as_tasks
 from analyzer.discover.own_reports import reporting_tool
 from analyzer.discover.run_name import run_name
-from analyzer.discover.split_archives import parts_of, with_whole
+from analyzer.discover.split_files import parts_of, with_whole
 from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source
@@ -89,7 +90,7 @@ def discover(
     plain = with_whole(plain, split, unpacked, budget)
     alone = len(plain) == 1
     expanded = (_expand_archive(source, unpacked, budget, alone=alone) for source in plain.values())
-    sources = list(as_jobs(list(_without_notebooks([*chain.from_iterable(expanded)]))))
+    sources = list(as_jobs(list(as_tasks(list(_without_notebooks([*chain.from_iterable(expanded)]))))))
     if not sources:
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
     if readers:
@@ -203,7 +204,7 @@ def _walk(path: Path, name: str, *, hidden: bool) -> Iterator[Source]:
         for subfolder in folders:
             if Path(folder, subfolder).is_symlink():
                 yield skipped(Path(folder, subfolder), "a link to a directory, which is not followed")
-        visible = sorted(file for file in files if not file.startswith("."))
+        visible = sorted(file for file in files if not file.startswith(".") or file in OF_TASK)
         for file in visible:
             own = Path(folder, file)
             yield _source(own, (inside / file).as_posix(), _reason_to_skip(own))

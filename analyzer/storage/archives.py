@@ -143,7 +143,7 @@ def _entries(archive: Path, name: str, limit: int, budget: Budget) -> Iterator[_
         return (_Entry(part, len(data), partial(BytesIO, data)) for part, data in mail_parts(archive))
     if suffix in OFFICE_SUFFIXES:
         text = office.text_of(archive)
-        return iter([_Entry(office.NAME, len(text), partial(BytesIO, text))])
+        return iter([_Entry(office.name_of(text), len(text), partial(BytesIO, text))])
     return _zip_entries(archive) if suffix == ".zip" else _tar_entries(archive, limit, budget)
 
 

@@ -67,10 +67,11 @@ def _parts(mail: Message) -> list[tuple[str, bytes]]:
     texts = [_text(part) for part in own if part.get_content_type() == "text/plain"]
     texts = texts or [_of_html(_text(part)) for part in own if part.get_content_type() == "text/html"]
     written = "\n".join(text for text in texts if text.strip()).encode()
-    return [*named, *([(_TEXT, written)] if written and (not named or _shows_log(written)) else [])]
+    return [*named, *([(_TEXT, written)] if written and (not named or shows_log(written)) else [])]
 
 
-def _shows_log(text: bytes) -> bool:
+def shows_log(text: bytes) -> bool:
+    """Return True if a text begins with lines of known loggers, or has them soon."""
     return kind_by_opening(text[:_LOOKED_AT], [Kind.LOG]) is Kind.LOG
 
 

@@ -5,9 +5,12 @@ import zipfile
 from html import unescape
 from pathlib import Path
 
+from analyzer.storage.mail import shows_log
+
 MAX_BYTES = 32 << 20
 """Size limit of the text of a document, which is held in memory."""
-NAME = "text.txt"
+_LOG, _OTHER = "text.txt", "document"
+"""Names of the text of a document that is a log, and of any other."""
 _TEXTS = ("content.xml", "word/document.xml")
 _END = re.compile(r"</(?:text:(?:p|h)|w:p)>|<text:line-break\b[^<>]{0,200}>|<w:br\b[^<>]{0,200}>")
 """Regex for where a line ends: with its paragraph, or at a break in it."""
@@ -15,6 +18,11 @@ _BLANKS = re.compile(r"<text:s\b(?:[^<>]{0,200}?\btext:c=\"(?P<count>\d{1,3})\")
 _TAB = re.compile(r"<(?:text:tab|w:tab)\b[^<>]{0,200}/>")
 _TAG = re.compile(r"<[^<>]{1,4000}>")
 _BREAKS = re.compile(r"[\r\n]+\s*")
+
+
+def name_of(text: bytes) -> str:
+    """Return the name under which the text of a document is a source: a report beside logs is none."""
+    return _LOG if shows_log(text) else _OTHER
 
 
 def text_of(path: Path) -> bytes:

@@ -55,3 +55,14 @@ def test_another_archive_is_no_document(tmp_path: Path) -> None:
     path.write_bytes(b"PK\3\4 no archive")
     with pytest.raises(OSError, match="zip"):
         text_of(path)
+
+
+def test_a_report_beside_logs_is_no_log(tmp_path: Path) -> None:
+    """It tells of other runs."""
+    report = (
+        "<w:p><w:t>Worker 1 was Killed, as last week.</w:t></w:p><w:p><w:t>We need more memory.</w:t></w:p>"
+    )
+    document(tmp_path / "report 2.docx", "word/document.xml", report)
+    (tmp_path / "worker-0.log").write_text("step 1 loss 0.5\n", encoding="utf-8")
+    found = {source.name: source.kind for source in discover([tmp_path]).sources}
+    assert found == {"report 2.docx/document": Kind.OTHER, "worker-0.log": Kind.LOG}

@@ -1,8 +1,9 @@
-"""An archive that was split in order to send it is one archive."""
+"""An archive that was split in order to send it is one archive, and pages of a query are one answer."""
 
 from __future__ import annotations
 
 import io
+import json
 import tarfile
 import zipfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.discover import discover
+from analyzer.ingest.logs.exports import entries_of
 from analyzer.model.budget import Limits
 
 LOG = b"2026-11-21 03:57:01.000001: I tensorflow/core/util/port.cc:113] on\nstep 1 loss 0.5\n"
@@ -74,3 +76,47 @@ def test_parts_beyond_the_budget_are_left_out(tmp_path: Path) -> None:
     (source,) = discover([tmp_path], limits=Limits(unpacked_gigabytes=1e-6)).sources
     assert source.name == "logs.zip"
     assert source.skip.startswith("cannot be joined")
+
+
+def answer(*pods: str, first: int = 0) -> str:
+    """Loki's answer: a line of each of these streams, newest first."""
+    streams = [
+        {
+            "stream": {"pod": pod},
+            "values": [[f"{1795225230 + first + n}000000000", f"step {first + n} loss 0.5"]],
+        }
+        for n, pod in [*enumerate(pods)][::-1]
+    ]
+    return json.dumps({"status": "success", "data": {"resultType": "streams", "result": streams}})
+
+
+def names(folder: Path, **pages: str) -> list[str]:
+    """The sources of a run with these pages."""
+    for stem, text in pages.items():
+        (folder / f"{stem}.json").write_text(text, encoding="utf-8")
+    return [source.name for source in discover([folder]).sources]
+
+
+def test_pages_of_loki_are_one_answer(tmp_path: Path) -> None:
+    """The newest lines are in the first page; entries are read oldest first."""
+    older, newer = answer("w-0", "w-1"), answer("w-1", "w-0", first=2)
+    assert names(tmp_path, loki_1=newer, loki_2=older) == ["loki_*.json"]
+    run = discover([tmp_path])
+    lines = entries_of(run.sources[0].path).lines or ()
+    assert [json.loads(line)["line"] for line in lines] == [f"step {n} loss 0.5" for n in range(4)]
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        {"loki_1": answer("w-0"), "loki_2": answer("w-1")},
+        {"loki_worker-1": answer("w-1"), "loki_worker-2": answer("w-1")},
+        {"loki_1": answer("w-0")},
+        {"loki_1": answer("w-0"), "loki_2": answer("w-0")[:-9]},
+        {"loki_1": answer("w-0"), "loki_2": json.dumps([{"message": "step 1 loss 0.5"}])},
+    ],
+    ids=["other streams", "tasks", "one", "broken", "another service"],
+)
+def test_other_answers_are_no_pages(pages: dict[str, str], tmp_path: Path) -> None:
+    """Each is read alone."""
+    assert names(tmp_path, **pages) == sorted(f"{stem}.json" for stem in pages)
