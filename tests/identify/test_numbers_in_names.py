@@ -182,6 +182,20 @@ def test_what_compose_says_of_a_container_is_of_the_task_of_its_log(make_run: Ma
 
 
 @pytest.mark.runs
+def test_concurrently_says_how_a_process_ended_behind_its_label(make_run: MakeRun) -> None:
+    """What a worker runs on its way has no label of its own, and may fail."""
+    lines = [f"[{name}] {LINE}" for name in ("worker-0", "worker-1")] * 3
+    ends = (
+        "[worker-0] python train.py exited with code 0\n[worker-1] python train.py exited with code SIGKILL\n"
+    )
+    run = make_run(
+        {"npm.log": "".join(lines) + ends, "worker-2.log": f"python prepare.py exited with code 1\n{LINE}"}
+    )
+    facts = load_tables(discover([run]), our_rules())["facts"].filter(key="exit_code")
+    assert {*facts.select("worker", "value").iter_rows()} == {("worker:0", "0"), ("worker:1", "-9")}
+
+
+@pytest.mark.runs
 def test_a_log_named_after_a_host_is_of_the_task_with_its_address(make_run: MakeRun) -> None:
     """The name of the evaluator is left over: no cluster lists it."""
     cluster = 'TF_CONFIG={"cluster": {"chief": ["np-c:2222"], "worker": ["np-w0:2222", "np-w1:2222"]}}\n'
