@@ -238,3 +238,29 @@ def test_the_outputs_of_several_jobs_of_pbs_are_of_several_workers(make_run: Mak
     found = workers_of(make_run(files))
     assert found["bert.o73110"] == found["bert.e73110"] == "worker:0"
     assert found["bert.o73111"] == found["bert.e73111"] == "worker:1"
+
+
+def called(*tasks: int, role: str = "worker") -> str:
+    """Lines about tasks whose data a worker asked for."""
+    about = "Additional GRPC error information from remote target /job:{}/replica:0/task:{}:\n"
+    return LINE + "".join(about.format(role, task) for task in tasks)
+
+
+@pytest.mark.runs
+@pytest.mark.parametrize(
+    ("logs", "tasks"),
+    [
+        ([called(2), called(0, 2), called(1)], ["worker:0", "worker:1", "worker:2"]),
+        ([called(1), called(0), called(1)], ["chief:0", "worker:0", "worker:1"]),
+        ([called(2), called(1, 2), called()], ["chief:0", "worker:0", "worker:1"]),
+        ([called(1), called(0, role="chief") + called(1), called(0)], ["chief:0", "worker:0", "worker:1"]),
+        ([called(2), called(0, 2), called(2)], ["chief:0", "worker:0", "worker:1"]),
+        ([called(2), called(0, 3), called(1)], ["chief:0", "worker:0", "worker:1"]),
+    ],
+    ids=["no chief", "no more workers", "no contradiction", "a chief", "its own new peer", "too many"],
+)
+def test_a_master_may_be_the_first_worker(logs: list[str], tasks: list[str], make_run: MakeRun) -> None:
+    """If the logs know workers alone, and one has the task in its name as a peer; a lost task may lack a log."""
+    names = ("job-master-0.log", "job-worker-0.log", "job-worker-1.log")
+    found = workers_of(make_run(dict(zip(names, logs, strict=True))))
+    assert [found[name] for name in names] == tasks
