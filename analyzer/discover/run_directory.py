@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 from analyzer.discover.actions_logs import as_jobs
 from analyzer.discover.binary_files import is_binary, is_document
+from analyzer.discover.nextflow import OF_TASK, as_tasks
 from analyzer.discover.own_reports import reporting_tool
 from analyzer.discover.run_name import run_name
+from analyzer.discover.split_files import parts_of, with_whole
 from analyzer.model.budget import Budget, Limits
 from analyzer.model.errors import NothingReadable
 from analyzer.model.run import RunDir, Source
@@ -55,7 +57,10 @@ _MAY_BE_POST = re.compile(
 _KEYS_OF_KUBECTL = (b'"apiVersion"', b'"kind"', b'"involvedObject"', b"apiVersion: ", b'"containerStatuses"')
 """Keys of what kubectl prints; whoever cuts a list of pods down with jq keeps the state of the containers."""
 _PAGE_BYTES = 1_000_000
-_PREFORMATTED = re.compile(rb"(?i)<(?:pre|code)\b[^<>]*>[^<]*[a-z]{3}")
+_PREFORMATTED = re.compile(
+    rb"(?i:<(?:pre|code)\b[^<>]*>[^<]*[a-z]{3})"
+    rb"|>\s*(?:\d{4}-\d\d-\d\d [\d:.]{15}: [IWEF] |[IWEF]\d{4} [\d:.]{15,} +\d+ |Traceback \(most)"
+)
 _NO_LINES_OF_A_LOG = re.compile(rb"\A(?![^\n]*\n)|\A(?:#!|[<{\[])|[\0-\7\x0e-\x1a\x1c-\x1f]")
 
 
@@ -78,12 +83,14 @@ def discover(
     plain = next(filter(None, (_found(inputs, hidden=hidden) for hidden in (False, True))), {})
     if len(plain) == 1 and not paths[0].is_dir():
         plain = {path: _as_log(source) for path, source in plain.items()}
-    packed = any(is_archive(source.path) for source in plain.values())
+    split = parts_of(plain.values())
+    packed = bool(split) or any(is_archive(source.path) for source in plain.values())
     scratch, budget = _scratch_directory() if packed else None, Budget(limits)
     unpacked = Path(scratch.name if scratch else ".")
+    plain = with_whole(plain, split, unpacked, budget)
     alone = len(plain) == 1
     expanded = (_expand_archive(source, unpacked, budget, alone=alone) for source in plain.values())
-    sources = list(as_jobs(list(_without_notebooks([*chain.from_iterable(expanded)]))))
+    sources = list(as_jobs(list(as_tasks(list(_without_notebooks([*chain.from_iterable(expanded)]))))))
     if not sources:
         raise NothingReadable(f"{', '.join(map(str, paths))}: there is no file in it")
     if readers:
@@ -197,7 +204,7 @@ def _walk(path: Path, name: str, *, hidden: bool) -> Iterator[Source]:
         for subfolder in folders:
             if Path(folder, subfolder).is_symlink():
                 yield skipped(Path(folder, subfolder), "a link to a directory, which is not followed")
-        visible = sorted(file for file in files if not file.startswith("."))
+        visible = sorted(file for file in files if not file.startswith(".") or file in OF_TASK)
         for file in visible:
             own = Path(folder, file)
             yield _source(own, (inside / file).as_posix(), _reason_to_skip(own))

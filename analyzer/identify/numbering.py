@@ -88,9 +88,37 @@ def numbering(clues: Mapping[str, TaskClues], listed: AbstractSet[str]) -> Numbe
 
 
 def counted_in_names(clues: Mapping[str, TaskClues], listed: Sequence[str]) -> dict[str, Claim]:
-    """Return worker in file names → its task if names count by rank, or each role from 1; else empty."""
+    """Return worker in file names → its task if names count by rank, or each role from 1; else empty.
+
+    Or if they call the first worker of a cluster without a chief the chief, or the master.
+    """
     claims = {worker: each.claim for worker, each in clues.items()}
-    return counted_by_rank(claims, listed) or _each_role_from_one(clues)
+    ranked = counted_by_rank(claims, listed) or _each_role_from_one(clues)
+    return ranked or _first_as_chief(clues, listed)
+
+
+def _first_as_chief(clues: Mapping[str, TaskClues], listed: Sequence[str]) -> dict[str, Claim]:
+    """Return worker in file names → its task if the logs know workers alone, one more than names count.
+
+    Platforms name replicas so, whatever a script puts into TF_CONFIG: PyTorch's operator has a `master-0`,
+    Vertex AI a `workerpool0-0`. A log must contradict its name, as one does that has its own as a peer's.
+    """
+    claims = {each.claim.worker for each in clues.values() if each.claim}
+    known = {*listed, *claims, *(task for each in clues.values() for task in each.peers)}
+    tasks = _numbered(0, len(clues))
+    names = ["chief:0", *tasks[:-1]]
+    if {*names} != {*clues} or tasks[-1] not in known or not known <= {*tasks} or len(names) < 2:
+        return {}
+    found = dict(zip(names, tasks, strict=True))
+    if any(clues[name].rules_out(task) for name, task in found.items()):
+        return {}
+    first, *others = names
+    contradicted = clues[first].claim is not None or any(clues[name].rules_out(name) for name in others)
+    return (
+        {name: clues[name].claim or Claim(task, Basis.PEERS) for name, task in found.items()}
+        if contradicted
+        else {}
+    )
 
 
 def _each_role_from_one(clues: Mapping[str, TaskClues]) -> dict[str, Claim]:

@@ -46,16 +46,16 @@ def _source_lines(name: str, files: Mapping[str, Source], numbers: set[int], bud
         return source.skip
     try:
         export = _export(source)
-        entries = {line: entry for entry, line in enumerate(export.numbers, 1)}
-        numbers = {entries[line] for line in numbers if line in entries} if entries else numbers
+        entries = grouped((line, entry) for entry, line in enumerate(export.numbers, 1))
+        numbers = {entry for line in numbers for entry in entries.get(line, ())} if entries else numbers
         found = _streams_near(source.path, export, numbers, budget)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     key = name.removeprefix(f"{source.name}#") if name != source.name else None
     own = [each for each in found if key in {None, each.key} or (each.key is None and is_part(key))]
     wanted = [text for each in own for text in each.lines if text[0] in numbers]
-    by_number = grouped((line.number, line.text) for line in lines(wanted))
-    return {export.numbers[entry - 1]: texts for entry, texts in by_number.items()} if entries else by_number
+    begins = export.numbers if entries else range(1, max(numbers, default=0) + 1)
+    return grouped((begins[line.number - 1], line.text) for line in lines(wanted))
 
 
 def entry_lines(run: RunDir, names: Collection[str]) -> dict[str, Sequence[int]]:

@@ -38,6 +38,8 @@ _OF_PARTITION = re.compile(r"(?:^|/)[A-Za-z_]\w*=[^/]+/(?:[^/]+/)*part(?P<number
 """Regex for a part of what a collector stores below directories such as `host=gpu7/date=2026-11-26`."""
 _OF_GANG = re.compile(r"(?:^|/)attempt[-_]?\d{1,4}/(?P<rank>\d{1,5})/std(?:out|err)(?:\.\w{1,4})?$")
 """Regex for a log in torchrun's layout: a folder an attempt, in it one a rank."""
+_OF_NEC = re.compile(r"(?:^|/)std(?:out|err)\.\d{1,5}:(?P<rank>\d{1,5})$")
+"""Regex for what NEC MPI keeps of a rank's output: the number of the universe, then the rank."""
 _SLURM_JOB = re.compile(r"(?<![a-z])slurm-\d+")
 _PART_OF_JOB = r"(?:worker|chief|master|ps|evaluator|rank|task|pod|node|host)(?![a-z])"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "1st", "2nd", "3rd", "4th", "5th")
@@ -51,9 +53,13 @@ _ATTEMPT = re.compile(
 )
 _KERNEL_LOG = re.compile(r"(?:^|[/._-])(?:kernel|kern|dmesg)(?:[-_.][^/]*)?$")
 _PREVIOUS = re.compile(r"(?<![a-z])prev(?:ious)?(?![a-z])")
-ARCHIVE_SUFFIX = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst)|eml|mbox)$", re.IGNORECASE)
-"""Regex for names of archives, and of mails, whose attachments are unpacked alike."""
-MAIL_SUFFIXES = frozenset({".eml", ".mbox"})
+ARCHIVE_SUFFIX = re.compile(
+    r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz|zst)|eml|mbox|mht(ml)?|odt|docx)$", re.IGNORECASE
+)
+"""Regex for names of archives, and of mails, saved pages and documents, whose parts are unpacked alike."""
+MAIL_SUFFIXES = frozenset({".eml", ".mbox", ".mht", ".mhtml"})
+"""Suffixes of mails, and of pages that a browser saved in the form of a mail."""
+OFFICE_SUFFIXES = frozenset({".odt", ".docx"})
 _OF_ROTATION = (
     r"(?:(?<=[A-Za-z])\.(?P<number>\d{1,3})"
     r"|(?:(?<=\.log|\.out|\.err)[-._]|(?<=stdout|stderr)--)"
@@ -115,7 +121,7 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
         return named
     stem = _STAGE.sub("", PurePosixPath(name).stem)
     bare = _BARE_INDEX.search(stem) or _BARE_INDEX.search(own)
-    bare = bare or _OF_GANG.search(name)
+    bare = bare or _OF_GANG.search(name) or _OF_NEC.search(name)
     return f"worker:{int(bare[1])}" if bare else None
 
 

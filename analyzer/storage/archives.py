@@ -15,7 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple, Self, cast
 
 from analyzer.model.budget import Budget
-from analyzer.model.task_names import ARCHIVE_SUFFIX, MAIL_SUFFIXES
+from analyzer.model.task_names import ARCHIVE_SUFFIX, MAIL_SUFFIXES, OFFICE_SUFFIXES
+from analyzer.storage import office
 from analyzer.storage.decompress import ChunkReader, decompress_members, is_compressed, unpacked_limit
 from analyzer.storage.mail import mail_parts
 
@@ -140,6 +141,9 @@ def _entries(archive: Path, name: str, limit: int, budget: Budget) -> Iterator[_
     suffix = PurePosixPath(name).suffix.lower()
     if suffix in MAIL_SUFFIXES:
         return (_Entry(part, len(data), partial(BytesIO, data)) for part, data in mail_parts(archive))
+    if suffix in OFFICE_SUFFIXES:
+        text = office.text_of(archive)
+        return iter([_Entry(office.name_of(text), len(text), partial(BytesIO, text))])
     return _zip_entries(archive) if suffix == ".zip" else _tar_entries(archive, limit, budget)
 
 

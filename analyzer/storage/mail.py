@@ -1,4 +1,7 @@
-"""Mails as mail programs save them, one a file (`.eml`) or many (`.mbox`): their attachments and texts."""
+"""Mails as mail programs save them, one a file (`.eml`) or many (`.mbox`): their attachments and texts.
+
+A page that a browser saved as one file (`.mhtml`) has the form of a mail whose parts come from addresses.
+"""
 
 import re
 from collections import Counter
@@ -12,8 +15,8 @@ from analyzer.model.source_kinds import Kind, kind_by_opening
 
 MAX_BYTES, MAX_LINES = 32 << 20, 2_000_000
 """Limits of a file of mails; its lines are held in memory, each as an object."""
-_TEXT = "text.txt"
-"""Name of a mail's own text."""
+_TEXT, _PAGE = "text.txt", "page.html"
+"""Names of a mail's own text, and of a saved page."""
 _LOOKED_AT = 20_000
 """Bytes of a text in which lines of known loggers are looked for."""
 _NEXT_MAIL = re.compile(rb"(?:\A|(?<=\n))From \S+ [^\n]*\d{4}\r?\n")
@@ -58,13 +61,17 @@ def _parts(mail: Message) -> list[tuple[str, bytes]]:
     leaves = [part for part in mail.walk() if not part.is_multipart()]
     named = [(PurePosixPath(name).name, _content(part)) for part in leaves if (name := part.get_filename())]
     own = [part for part in leaves if not part.get_filename()]
+    pages = [part for part in own if part["Content-Location"] and part.get_content_type() == "text/html"]
+    if pages:
+        return [*named, (_PAGE, _text(pages[0]).encode())]
     texts = [_text(part) for part in own if part.get_content_type() == "text/plain"]
     texts = texts or [_of_html(_text(part)) for part in own if part.get_content_type() == "text/html"]
     written = "\n".join(text for text in texts if text.strip()).encode()
-    return [*named, *([(_TEXT, written)] if written and (not named or _shows_log(written)) else [])]
+    return [*named, *([(_TEXT, written)] if written and (not named or shows_log(written)) else [])]
 
 
-def _shows_log(text: bytes) -> bool:
+def shows_log(text: bytes) -> bool:
+    """Return True if a text begins with lines of known loggers, or has them soon."""
     return kind_by_opening(text[:_LOOKED_AT], [Kind.LOG]) is Kind.LOG
 
 

@@ -1,10 +1,14 @@
 """Extracts the quotes of a diagnosis document and compares each with the lines of its source."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from analyzer.model.placeholders import OMITTED
+
+_OF_ENTRY = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z ")
+"""Regex for the time of an entry, which stands before a line that begins a record; the lines above tell."""
 
 
 class Quote(NamedTuple):
@@ -64,10 +68,11 @@ def _difference(quote: Quote, lines: Mapping[int, Sequence[str]] | str) -> str |
     if isinstance(lines, str):
         return f"({lines})"
     texts = lines.get(quote.line)
+    first = quote.text.partition("\n")[0]
     if texts is None:
-        return "(no such line)"
-    parts = [part.strip() for part in OMITTED.split(quote.text.partition("\n")[0])]
-    if any(_has_in_order(text, parts) for text in texts):
+        return "(no such line)" if first.strip() else None
+    quoted = [[part.strip() for part in OMITTED.split(each)] for each in (first, _OF_ENTRY.sub("", first))]
+    if any(_has_in_order(text, parts) for text in texts for parts in quoted):
         return None
     return texts[0].strip() or "(an empty line)"
 

@@ -51,3 +51,15 @@ def test_a_page_beside_a_log_may_be_about_another_run(tmp_path: Path) -> None:
 def test_a_page_without_preformatted_words_is_no_post(tmp_path: Path) -> None:
     """Such as a chart."""
     assert page(tmp_path, "<html><body><pre>1 2 3</pre></body></html>") is Kind.OTHER
+
+
+ROWS = "<div>2026-11-21 03:57:01.000001: I tensorflow/core/util/port.cc:1] on</div>"
+
+
+def test_a_page_with_rows_of_a_log_counts(tmp_path: Path) -> None:
+    """Even without preformatted text; prose about a log is no such row."""
+    assert page(tmp_path, f"<html><body>{ROWS}</body></html>") is Kind.LOG
+    assert (
+        page(tmp_path, "<html><body><p>It says: I tensorflow/core/util/port.cc:1]</p></body></html>")
+        is Kind.OTHER
+    )

@@ -182,6 +182,20 @@ def test_what_compose_says_of_a_container_is_of_the_task_of_its_log(make_run: Ma
 
 
 @pytest.mark.runs
+def test_concurrently_says_how_a_process_ended_behind_its_label(make_run: MakeRun) -> None:
+    """What a worker runs on its way has no label of its own, and may fail."""
+    lines = [f"[{name}] {LINE}" for name in ("worker-0", "worker-1")] * 3
+    ends = (
+        "[worker-0] python train.py exited with code 0\n[worker-1] python train.py exited with code SIGKILL\n"
+    )
+    run = make_run(
+        {"npm.log": "".join(lines) + ends, "worker-2.log": f"python prepare.py exited with code 1\n{LINE}"}
+    )
+    facts = load_tables(discover([run]), our_rules())["facts"].filter(key="exit_code")
+    assert {*facts.select("worker", "value").iter_rows()} == {("worker:0", "0"), ("worker:1", "-9")}
+
+
+@pytest.mark.runs
 def test_a_log_named_after_a_host_is_of_the_task_with_its_address(make_run: MakeRun) -> None:
     """The name of the evaluator is left over: no cluster lists it."""
     cluster = 'TF_CONFIG={"cluster": {"chief": ["np-c:2222"], "worker": ["np-w0:2222", "np-w1:2222"]}}\n'
@@ -224,3 +238,29 @@ def test_the_outputs_of_several_jobs_of_pbs_are_of_several_workers(make_run: Mak
     found = workers_of(make_run(files))
     assert found["bert.o73110"] == found["bert.e73110"] == "worker:0"
     assert found["bert.o73111"] == found["bert.e73111"] == "worker:1"
+
+
+def called(*tasks: int, role: str = "worker") -> str:
+    """Lines about tasks whose data a worker asked for."""
+    about = "Additional GRPC error information from remote target /job:{}/replica:0/task:{}:\n"
+    return LINE + "".join(about.format(role, task) for task in tasks)
+
+
+@pytest.mark.runs
+@pytest.mark.parametrize(
+    ("logs", "tasks"),
+    [
+        ([called(2), called(0, 2), called(1)], ["worker:0", "worker:1", "worker:2"]),
+        ([called(1), called(0), called(1)], ["chief:0", "worker:0", "worker:1"]),
+        ([called(2), called(1, 2), called()], ["chief:0", "worker:0", "worker:1"]),
+        ([called(1), called(0, role="chief") + called(1), called(0)], ["chief:0", "worker:0", "worker:1"]),
+        ([called(2), called(0, 2), called(2)], ["chief:0", "worker:0", "worker:1"]),
+        ([called(2), called(0, 3), called(1)], ["chief:0", "worker:0", "worker:1"]),
+    ],
+    ids=["no chief", "no more workers", "no contradiction", "a chief", "its own new peer", "too many"],
+)
+def test_a_master_may_be_the_first_worker(logs: list[str], tasks: list[str], make_run: MakeRun) -> None:
+    """If the logs know workers alone, and one has the task in its name as a peer; a lost task may lack a log."""
+    names = ("job-master-0.log", "job-worker-0.log", "job-worker-1.log")
+    found = workers_of(make_run(dict(zip(names, logs, strict=True))))
+    assert [found[name] for name in names] == tasks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.model.task_names import attempt_of, attempts_in, listed_workers, position
+from analyzer.model.task_names import attempt_of, attempts_in, listed_workers, position, worker_of
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,12 @@ def test_step_0_is_the_start_of_its_epoch() -> None:
     assert position(2, 0) == "the start of epoch 2"
     assert position(2, 14) == "epoch 2, step 14"
     assert position(None, 0) == "step 0"
+
+
+@pytest.mark.parametrize(
+    ("name", "worker"),
+    [("stderr.0:2", "worker:2"), ("logs/stdout.1:0", "worker:0"), ("stderr.0:x", None), ("gpu7:2222", None)],
+)
+def test_nec_numbers_ranks_behind_the_universe(name: str, worker: str | None) -> None:
+    """An address is no rank."""
+    assert worker_of(name) == worker

@@ -72,3 +72,17 @@ def test_a_mail_is_a_run(tmp_path: Path) -> None:
 def test_rubbish_is_a_mail_without_parts_of_a_log(tmp_path: Path) -> None:
     """No crash."""
     assert parts(tmp_path, b"\n\n") == []
+
+
+PAGE = "<html><head><title>worker-1</title></head><body><pre>{log}</pre></body></html>"
+
+
+@pytest.mark.parametrize(("location", "name"), [("https://argo/bert", "page.html"), ("", "text.txt")])
+def test_a_page_that_a_browser_saved_stays_a_page(location: str, name: str, tmp_path: Path) -> None:
+    """A mail in HTML is shown as a text."""
+    head = f"Content-Location: {location}\r\n" if location else ""
+    saved = f"MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n{head}\r\n{PAGE.format(log=LOG)}"
+    ((found, text),) = parts(tmp_path, saved.encode())
+    assert found == name
+    assert LOG.splitlines()[0] in text
+    assert ("<pre>" in text) == bool(location)

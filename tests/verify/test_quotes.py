@@ -54,3 +54,11 @@ def test_another_document_is_refused() -> None:
     """The command turns that into a message."""
     with pytest.raises(KeyError):
         quotes({})
+
+
+def test_the_time_of_an_entry_may_stand_before_a_quote() -> None:
+    """It is put before the first line of a record, which the lines above decide; a quote may be of a blank line."""
+    quote = Quote("a.json", 3, "2026-11-21T02:17:57.003000Z KeyError: 'a'")
+    assert mismatches([quote], {"a.json": {3: ["KeyError: 'a'"]}}) == []
+    assert mismatches([quote], {"a.json": {3: ["KeyError: 'b'"]}})
+    assert mismatches([Quote("a.json", 4, " ")], {"a.json": {}}) == []

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from analyzer.ingest.logs import log_reader
 from analyzer.ingest.logs.collectors import structured
+from analyzer.ingest.logs.collectors.captured_fields import plain_entries
 from analyzer.ingest.logs.collectors.structured import is_log_entry, unwrapped
-from analyzer.ingest.logs.collectors.timestamps import entry_time
 from analyzer.ingest.logs.documents import NoLogsError, logs_in
-from analyzer.ingest.logs.entries import blocks
+from analyzer.ingest.logs.entries import blocks, order, packed
 from analyzer.ingest.logs.entries.answers import entries_in, entries_of_batches
 from analyzer.ingest.logs.entries.columns import columns_of
 from analyzer.ingest.logs.entries.csv_rows import SEPARATORS, rows_of_csv
@@ -55,6 +55,7 @@ _MAX_ENDED_BY_NUL = 500_000
 """Objects with a NUL behind each that are told apart; such a file has no lines."""
 _BLOCKS = (
     (blocks.SPLUNK, blocks.results_of_splunk),
+    (blocks.OF_MPIRUN, blocks.lines_of_ranks),
     (blocks.OF_COLLECTOR, blocks.records_of_collector),
     (blocks.OF_COLUMNS, blocks.rows_of_columns),
     (blocks.OF_SYSLOG, blocks.messages_of_syslog),
@@ -128,9 +129,11 @@ def _of_json(path: Path, opening: bytes) -> Export:
     has_entries = _ENTRY.search(opening) is not None
     if not (has_entries and _TIMED.search(opening)) and (found := _of_document(path, opening)):
         return found
+    if packed.OPENING.search(opening) and (found := _of_packed(path)):
+        return found
     if _is_object_a_line(path):
         is_reversed = not has_entries and is_newest_first(path, opening)
-        return _reversed(path) if is_reversed else _reversed_lines(path) if has_entries else Export()
+        return _reversed(path) if is_reversed else _lines_in_order(path) if has_entries else Export()
     if path.stat().st_size > MAX_BYTES:
         what = f"one JSON array of more than {MAX_BYTES} bytes; export one entry per line"
         return Export(skip=what) if has_entries else Export()
@@ -139,6 +142,19 @@ def _of_json(path: Path, opening: bytes) -> Export:
         return Export(damage="a broken JSON array, read as lines") if has_entries else Export()
     is_log = 2 * sum(map(is_log_entry, entries[:_CHECKED])) > len(entries[:_CHECKED])
     return _oldest_first(entries, numbers) if is_log else Export()
+
+
+def _of_packed(path: Path) -> Export | None:
+    """Return the entries of a file whose objects each hold a packed one; None of any other file."""
+    if path.stat().st_size > MAX_BYTES:
+        return None
+    found = packed.unpacked(path.read_text("utf-8", "replace"))
+    if batches := entries_of_batches([each for _, each in found]):
+        return _oldest_first(batches)
+    entries = plain_entries([unwrapped(each) for _, each in found])
+    is_log = 2 * sum(map(is_log_entry, entries[:_CHECKED])) > len(entries[:_CHECKED])
+    numbered = [(line, dict(each)) for (line, _), each in zip(found, entries, strict=True)]
+    return _of_numbered(numbered) if is_log else None
 
 
 def _is_object_a_line(path: Path) -> bool:
@@ -225,10 +241,11 @@ def _of_document(path: Path, opening: bytes) -> Export | None:
     return Export([json.dumps(entry) for entry in entries], damage, numbers=numbers)
 
 
-def _reversed_lines(path: Path) -> Export:
-    """Return the lines of a file reversed if the first is newer than the last, else an empty export."""
-    first, last = _first_and_last_time(path)
-    return Export() if first is None or last is None or first <= last else _reversed(path)
+def _lines_in_order(path: Path) -> Export:
+    """Return the lines of a file, oldest first; an empty export if the file has them so, or is too large."""
+    if path.stat().st_size <= MAX_BYTES and order.is_without_order(path):
+        return _of_lines(order.sorted_lines(_lines_of(path)))
+    return _reversed(path) if order.is_newest_first(path) else Export()
 
 
 def _reversed(path: Path) -> Export:
@@ -299,42 +316,13 @@ def _documents(path: Path) -> list[Entry] | None:
 
 def _oldest_first(entries: Sequence[Entry], numbers: Sequence[int] = ()) -> Export:
     """Return the entries in the order of time; `numbers` has the line where each begins, if known."""
-    order = _order_by_time(entries)
+    places = order.by_time(entries)
     known = len({*numbers}) == len(entries)
-    begins = [numbers[at] for at in order] if known else ()
-    return Export([json.dumps(entries[at]) for at in order], numbers=begins)
+    begins = [numbers[at] for at in places] if known else ()
+    return Export([json.dumps(entries[at]) for at in places], numbers=begins)
 
 
 def _of_numbered(entries: Iterable[tuple[int, Entry]]) -> Export:
     """Return the entries in the order of time, each given with the line where it begins."""
     found = [*entries]
     return _oldest_first([entry for _, entry in found], [number for number, _ in found])
-
-
-def _order_by_time(entries: Sequence[Entry]) -> Sequence[int]:
-    """Return the positions of the entries by time; those of equal time keep the order of printing."""
-    times = [entry_time(entry) for entry in entries]
-    known = [time for time in times if time is not None]
-    places = range(len(entries))
-    in_turn = places[::-1] if known and known[0] > known[-1] else places
-    if len(known) < len(times):
-        return in_turn
-    return sorted(in_turn, key=known.__getitem__)
-
-
-def _first_and_last_time(path: Path) -> tuple[float | None, float | None]:
-    """Return the times of a file's first and last line, in seconds since 1970; None without a timestamp."""
-    with path.open("rb") as file:
-        first = file.readline(1 << 20)
-        size = file.seek(0, 2)
-        file.seek(max(0, size - (1 << 16)))
-        rest = file.read().split(b"\n")
-    return _line_time(first), _line_time(next((line for line in reversed(rest) if line.strip()), b""))
-
-
-def _line_time(line: bytes) -> float | None:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return entry_time(entry) if isinstance(entry, dict) else None

@@ -30,6 +30,8 @@ from analyzer.model.task_names import host_in, is_numbered, is_rotated, natural_
 _MAX_DIGITS = 25
 """Maximum length of a task index; Python refuses to convert thousands of digits."""
 
+_PROMPT = re.compile(r"(?:\([\w./-]{1,60}\) )?[\w.-]{1,40}@[\w.-]{1,100}[: ][^\n]{0,200}[$#%>] *$")
+"""Regex for the prompt of a shell, which waits in the last line of what a terminal recorded."""
 _REDRAW = re.compile(rb"[\r\x08]")
 _YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
 
@@ -79,12 +81,13 @@ def _line_of_cut_entry(end: LogSlice) -> int | None:
 def _add_cut_end(outputs: Iterable[SourceRows], end: LogSlice) -> None:
     """Add a fact `ends_within_line` for each worker of a log that stops in its last line.
 
-    Progress bars and rows of dots do not count: programs print them without a line end.
+    Progress bars, rows of dots and prompts do not count: programs print them without a line end.
     """
     last = end.data[-MAX_LINE_CHARS:].rpartition(b"\n")[2]
     number = end.line + end.data.count(b"\n")
     shown = [] if _REDRAW.search(last) else list(lines([(number, str(last, "utf-8", "replace"))]))
-    if not any(re.search(r"\w", line.text) for line in shown) or last.rstrip().endswith(b"}"):
+    is_whole = all(_PROMPT.match(line.text) or not re.search(r"\w", line.text) for line in shown)
+    if is_whole or last.rstrip().endswith(b"}"):
         return
     for output in outputs:
         own = any(at == number for (at,) in output.cells("records", "last_line"))

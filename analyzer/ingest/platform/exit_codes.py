@@ -1,11 +1,12 @@
 """Files of exit codes → facts: `worker-0 1`, `worker:1: -9`, `chief=None`, or one number for one worker.
 
 A table whose first column is headed `rank`, `worker` or `task` may have bare numbers in it. What
-`docker ps -a` and `docker compose ps -a` print is such a table, too. Records of schedulers and supervisors
-are read by `exit_records`.
+`docker ps -a` and `docker compose ps -a` print, and GNU parallel's `--joblog`, are such tables, too. Records
+of schedulers and supervisors are read by `exit_records`.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from analyzer.ingest.logs.fact_patterns import negative_signal
@@ -29,6 +30,10 @@ _RANK = re.compile(r"[\s|\"']*(?P<rank>\d{1,6})[\s|,;:=\"']+(?P<code>-?\d{1,3})[
 _CONTAINERS = re.compile(r"CONTAINER ID +IMAGE +.*\bNAMES\s*$|NAME +IMAGE +COMMAND +SERVICE +")
 _CONTAINER = re.compile(r"\S+ .*?(?:\bExited \((?P<code>\d{1,3})\)|[ \"]Up \w)")
 
+_JOBLOG = "Seq\tHost\tStarttime\tJobRuntime\t"
+_JOB = re.compile(
+    r"\d+\t(?P<host>[^\t]+)\t[^\t]*\t[^\t]*\t\d+\t\d+\t(?P<code>-?\d{1,3})\t(?P<signal>\d{1,2})\t(?P<command>.*)"
+)
 _LONG_INDEX = re.compile(r"\b(?:worker|chief|ps|evaluator)[-_:]?\d{6,}", re.IGNORECASE)
 _GIVEN_UP = ("none", "null")
 """Exit codes that a launcher writes of a process for which it no longer waits."""
@@ -43,6 +48,9 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
     worker, lines = output.source.worker, text.split("\n")
     if _CONTAINERS.match(lines[0]):
         _read_containers(output, lines)
+        return
+    if lines[0].startswith(_JOBLOG):
+        _read_joblog(output, lines)
         return
     is_table = _HEADING.match(lines[0]) is not None
     for number, line in enumerate(lines, 1):
@@ -66,6 +74,22 @@ def _read_containers(output: SourceRows, lines: Sequence[str]) -> None:
         if row := _CONTAINER.match(line):
             place = {"line": number, "excerpt": line.strip()[:MAX_EXCERPT_CHARS]}
             _add_entry(output, place, line.split()[column], row["code"] or "running")
+
+
+def _read_joblog(output: SourceRows, lines: Sequence[str]) -> None:
+    """Read what GNU parallel writes of its jobs: a job is known by a task in its command, or by its host.
+
+    A host that ran several jobs tells none of them apart.
+    """
+    jobs = [(number, job) for number, line in enumerate(lines, 1) if (job := _JOB.match(line))]
+    hosts = Counter(job["host"] for _, job in jobs)
+    for number, job in jobs:
+        task = worker_of(job["command"], Kind.EXIT_CODES)
+        name = task or (job["host"] if hosts[job["host"]] == 1 and job["host"] != ":" else "")
+        if name:
+            place = {"line": number, "excerpt": job[0].strip()[:MAX_EXCERPT_CHARS]}
+            code = f"-{job['signal']}" if int(job["signal"]) else job["code"]
+            _add_entry(output, place, name.rpartition("@")[2], code)
 
 
 def _add_entry(output: SourceRows, place: Mapping[str, object], name: str, code: str) -> bool:

@@ -41,3 +41,21 @@ def test_each_worker_of_the_file_has_the_fact(tables_of: Callable[[Mapping[str, 
     }
     facts = tables_of({**logs, "worker-2.log": STEPS})["facts"].filter(key="ends_within_line")
     assert facts.select("worker", "line").rows() == [("worker:0", 3), ("worker:1", None)]
+
+
+@pytest.mark.parametrize(
+    ("end", "is_cut"),
+    [
+        ("anna@gpu21:~/bert$ ", False),
+        ("(base) anna@gpu21:~# ", False),
+        ("mail to anna@example.org: no", True),
+    ],
+)
+def test_a_prompt_is_no_cut_line(
+    end: str,
+    is_cut: bool,
+    tables_of: Callable[[Mapping[str, str]], Tables],
+) -> None:
+    """A terminal waits in it."""
+    facts = tables_of({"worker-1.log": f"{STEPS}{end}"})["facts"].filter(key="ends_within_line")
+    assert (facts.height > 0) is is_cut

@@ -11,7 +11,7 @@ from pprint import pformat
 
 import pytest
 
-from analyzer.ingest.logs.documents import logs_in
+from analyzer.ingest.logs.documents import NoLogsError, logs_in
 from analyzer.model.run import Tables
 
 TablesOf = Callable[[Mapping[str, str]], Tables]
@@ -135,3 +135,47 @@ def test_a_column_beside_a_log_is_no_pane(beside: list[str], tmp_path: Path) -> 
     path = tmp_path / "table.txt"
     path.write_text(text)
     assert not logs_in(path, text.encode()).lines
+
+
+def table(name: str) -> str:
+    """Rows of a page with the number, the time and the writer of each line."""
+    rows = (
+        f"<tr><td>{at}</td><td>2026-11-21T03:57:0{at}.5Z</td><td>bert-{name}</td><td>{escape(line)}</td></tr>\n"
+        for at, line in enumerate(LOGS[name])
+    )
+    return "".join(rows)
+
+
+def test_cells_of_a_page_are_told_apart(tables_of: TablesOf) -> None:
+    """The writer of a line stands in one of them."""
+    page = f"<html><body><table><tr><th>Time</th><th>Pod</th></tr>{''.join(map(table, LOGS))}</table></body></html>"
+    tables = tables_of({"logs.html": page})
+    steps = tables["scalars"].filter(tag="step").select("worker", "step").sort("worker").rows()
+    assert steps == [("worker:0", 1), ("worker:1", 2)]
+
+
+def test_a_page_that_quotes_one_line_shows_no_log(tmp_path: Path) -> None:
+    """Its prose would be read as a log."""
+    path = tmp_path / "page.html"
+    path.write_text(f"<html><body><p>It says</p><p>{escape(LOGS['worker-0'][0])}</p></body></html>")
+    with pytest.raises(NoLogsError):
+        logs_in(path, path.read_bytes())
+
+
+def test_blocks_of_code_in_telegram_are_logs(tables_of: TablesOf) -> None:
+    """The text before a block names its writer."""
+    messages = [
+        {"type": "message", "date": f"2026-11-21T0{n}:00:00", "from": "Anna",
+         "text": [f"{name}\n", {"type": "pre", "text": TEXTS[name]}]}
+        for n, name in enumerate(LOGS)
+    ]  # fmt: skip
+    talk = {
+        "type": "message",
+        "date": "2026-11-21T00:00:00",
+        "from": "Bob",
+        "text": "step 7 loss 0.5, really?",
+    }
+    chat = {"name": "on call", "type": "private_group", "id": 4, "messages": [talk, *messages]}
+    tables = tables_of({"result.json": json.dumps(chat)})
+    steps = tables["scalars"].filter(tag="step").select("worker", "step").sort("worker").rows()
+    assert steps == [("worker:0", 1), ("worker:1", 2)]

@@ -141,3 +141,22 @@ def test_a_container_is_that_of_the_log_with_its_name(tables_of: TablesOf) -> No
     files = {"docker-ps.txt": DOCKER.replace("worker-1", "seg-z").replace("worker-0", "seg-x")}
     found = codes(tables_of({**files, "seg-x.log": QUIET, "seg-z.log": QUIET}))
     assert found == [("worker:1", 1, "-9"), ("worker:0", 1, "running")]
+
+
+JOBLOG = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
+
+
+def test_the_job_log_of_gnu_parallel(tables_of: TablesOf) -> None:
+    """A task in the command, or else the host, tells whose code it is; a host with two jobs does not."""
+    rows = [
+        ("a1", 1, 0, "python train.py --name worker-0"),
+        (":", 0, 9, "python train.py --name worker-1"),
+        ("a7", 1, 0, "python other.py"),
+        ("a7", 2, 0, "python other.py"),
+    ]
+    text = JOBLOG + "".join(
+        f"{n}\t{host}\t1795380579.313\t     2.010\t0\t9\t{code}\t{signal}\t{command}\n"
+        for n, (host, code, signal, command) in enumerate(rows, 1)
+    )
+    tables = tables_of({"jobs.tsv": text, "worker-0.log": QUIET, "worker-1.log": QUIET})
+    assert codes(tables) == [("worker:0", 1, "1"), ("worker:1", 1, "-9")]

@@ -31,6 +31,7 @@ _TITLES = tuple(
         re.compile,
         (
             r"==> (?P<title>.+) <==$",
+            r"\[!\w{1,20}\][-+]? +(?P<title>[^=]+)$",
             r"(?:<details(?: open)?> *)?<summary>(?P<title>[^=]+)</summary>$",
             r"(?:#+|={2,}|-{2,}(?= )|\*+|>{2,}) *(?P<title>[^=:\"]+?) *[#=*<:-]*$",
             r"\[(?P<title>[^\]=]+)\]:?$|<(?P<angled>[^<>=]+)>$",

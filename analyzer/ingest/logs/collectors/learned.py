@@ -179,8 +179,10 @@ def _expression(form: _Form, end: int) -> re.Pattern[str]:
     """Return a regex for lines that begin with the first `end` parts of a form; words are groups."""
     only_words = {*form.parts} <= {"W", " "}
     seen = [{prefix[at] for prefix in form.prefixes} for at in range(end)]
+    narrow = [only_words and {*after} != {"\t"} for after in [*seen[1:], set()]]
     found = [
-        _part(part, values, only_words=only_words) for part, values in zip(form.parts, seen, strict=False)
+        _part(part, values, only_words=each)
+        for part, values, each in zip(form.parts, seen, narrow, strict=False)
     ]
     last = form.parts[end - 1]
     if last == '"':

@@ -146,6 +146,11 @@ _TASK_IN_BRACKETS = (
     r"\[(?P<key>(?:(?:[a-z][\w.-]*?)?(?:worker|rank|chief|ps|node|evaluator)[-:_]?\d*(?=\]:)"
     r"|(?:worker|rank|chief|ps|task|evaluator)[-:_ ]?\d+))\]:? ?(?P<text>.*)$"
 )
+_EXIT_IN_BRACKETS = (
+    r"(?P<text>\[(?P<key>(?:[\w.]{1,40}[-_.])??(?:worker|rank|chief|ps|task|evaluator)[-_]?\d+)\]"
+    r" \S.{0,200} exited with code \w+)$"
+)
+"""Regex for the line in which concurrently says how a process ended; its label tells it from the output."""
 _SERVICE = r"(?:[a-z0-9][\w.-]*[-_])?(?:worker|chief|ps|evaluator)[-_.]?\d{1,4}(?:[-_]\d{1,4})?"
 """Regex for a service of docker compose that is named after a task, perhaps with a replica's number."""
 _NO_ANSIBLE = r"(?! ?(?:CHANGED|SUCCESS|FAILED) \| rc=)"
@@ -249,7 +254,7 @@ EMBEDDED_STYLES: Mapping[Style, Sequence[str]] = {
     ): ("pid=",),
     regex_style(_TORCHRUN): ("[default",),
     tagged_rank: ("]<std",),
-    regex_style(_TASK_IN_BRACKETS): ("[",),
+    regex_style(_EXIT_IN_BRACKETS, _TASK_IN_BRACKETS): ("[",),
     regex_style(r"(?P<key>(?:worker|chief|ps|rank|node|host|task)[-_ ]?\d{1,5})(?:: |> ?)(?P<text>.*)$"): (
         ": ",
         ">",
@@ -294,6 +299,7 @@ STYLES: Sequence[Style] = (
         rf"(?P<key>(?!(?:{_LEVELS})\b)[A-Za-z][\w.-]*?(?:@[\w.-]+)?) *\|{_NO_ANSIBLE} ?(?P<text>.*)$",
         rf"(?P<text>(?P<key>[a-z0-9][\w.-]*[-_]\d{{1,5}}) {_EXITED})$",
     ),
+    regex_style(r"\[(?P<key>[A-Za-z][\w.-]*)\] *\| ?(?P<text>.*)$"),
     *EMBEDDED_STYLES,
     regex_style(_GREP),
     _journal_of_hosts,

@@ -22,6 +22,8 @@ _HALF_OF_DAY = re.compile(r"(?<!\d)(?P<hour>\d{1,2}):\d\d:\d\d(?:\.\d+)? ?(?P<ha
 _NOON, _HALF_A_DAY = 12, 43_200.0
 _YEARLESS = 32e6
 """The largest time (in seconds) of a line without a year."""
+_TIME_NAMES = frozenset({"timestamp", "time", "datetime", "timereported", "timegenerated"})
+"""Names of the time, in lower case and without signs: OpenObserve has `_timestamp`, Tencent's CLS `Time`."""
 _MILLISECONDS_FROM = 1e11
 """Numbers from these on are of a smaller unit; smaller ones are seconds."""
 _DAY = 86_400
@@ -39,7 +41,7 @@ def split_timestamp(text: str) -> tuple[str, str]:
 def entry_time(entry: Mapping[str, object]) -> float | None:
     """Return when an entry of a log service was printed, in seconds since 1970."""
     for fields in (entry, payload(entry)):
-        for key in TIME_KEYS:
+        for key in (*TIME_KEYS, *(each for each in fields if each.strip("@_").lower() in _TIME_NAMES)):
             value = fields.get(key)
             value = value.get("timestamp") if isinstance(value, dict) else value
             if isinstance(value, str) and (time := seconds(value) or _of_console(value)) is not None:

@@ -1,4 +1,4 @@
-"""Exports of chats, Slack's and Discord's, in which somebody posted logs: the lines of their messages."""
+"""Exports of chats, of Slack, Discord and Telegram, in which somebody posted logs: their messages' lines."""
 
 from collections.abc import Iterator, Sequence
 from html import unescape
@@ -27,14 +27,24 @@ def read(text: str) -> Sequence[TextLine]:
 
 
 def _time(message: dict[str, Any]) -> str:
-    return str(message.get("ts") or message.get("timestamp") or "")
+    return str(message.get("ts") or message.get("timestamp") or message.get("date") or "")
 
 
 def _text(message: dict[str, Any]) -> str:
     """Return the text of a message; Slack escapes what HTML does."""
     if isinstance(text := message.get("text"), str):
         return unescape(text)
+    if isinstance(text, list):
+        return "".join(map(_part, text))
     return text if isinstance(text := message.get("content"), str) else ""
+
+
+def _part(part: object) -> str:
+    """Return a part of a message of Telegram: a text, or an object with one, a block of code among them."""
+    if not isinstance(part, dict):
+        return str(part)
+    text = str(part.get("text", ""))
+    return f"{_FENCE}{text}{_FENCE}" if part.get("type") == "pre" else text
 
 
 def _blocks(text: str) -> Iterator[TextLine]:

@@ -18,7 +18,10 @@ _UNSHOWN = re.compile(r"<(?P<name>script|style|head|nav|header|footer|title)\b",
 """Regex for the beginning of an element around the log, or of one that is not shown."""
 _LINE_NUMBER = re.compile(r"<a\b[^<>]{0,2000}>\s*\d{1,7}\s*</a>", re.IGNORECASE)
 _ROW_END = re.compile(r"<(?:br\b[^<>]{0,200}|/(?:div|tr|li|p))>", re.IGNORECASE)
-_MIN_ROWS = 3
+_BETWEEN_CELLS = re.compile(r"</t[dh]>\s*<t[dh]\b[^<>]{0,2000}>", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*\d{0,7}\t")
+"""Regex for the cell with the number of a line, or without text, before the line."""
+_MIN_ROWS = 2
 """Rows that TensorFlow or Python began, of a page that shows a log."""
 _HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6", "summary"})
 _INSIDE = frozenset({*_HEADINGS, "a", "pre"})
@@ -96,10 +99,10 @@ def _of_log(page: str) -> str:
 
 def _rows(page: str) -> list[TextLine]:
     """Return a line for each row of a page that shows a log as a list of elements; none of any other page."""
-    shown = _LINE_NUMBER.sub("", _of_log(page))
-    texts = unescape(_TAG.sub("", _ROW_END.sub("\n", shown.replace("\n", " ")))).split("\n")
-    lines = [TextLine("", text.removeprefix(" ").rstrip()) for text in texts]
-    begun = sum(begins_own_line(line.text.lstrip()) for line in lines)
+    shown = _BETWEEN_CELLS.sub("\t", _LINE_NUMBER.sub("", _of_log(page)).replace("\n", " "))
+    texts = unescape(_TAG.sub("", _ROW_END.sub("\n", shown))).split("\n")
+    lines = [TextLine("", _NUMBER.sub("", text, count=1).removeprefix(" ").rstrip()) for text in texts]
+    begun = sum(begins_own_line(line.text.rpartition("\t")[2].lstrip()) for line in lines)
     return [line for line in lines if line.text.strip()] if begun >= _MIN_ROWS else []
 
 

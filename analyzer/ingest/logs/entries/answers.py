@@ -27,6 +27,8 @@ def entries_in(whole: object) -> list[Entry]:
 
 def entries_of_batches(batches: Sequence[Entry]) -> list[Entry]:
     """Return the entries in lists in objects, as CloudWatch sends them; none if the objects are entries."""
+    if rows := [row for batch in batches for row in _of_streams(batch)]:
+        return rows
     lists = _lists_in(batches)
     is_log = any(is_log_entry(unwrapped(each)) for each in lists.pop((), ()))
     return [] if is_log else _of_lists(lists)

@@ -1,4 +1,4 @@
-"""Entries that are no lines: Splunk's XML, OpenTelemetry's records, a line a column, counted syslog."""
+"""Entries that are no lines: XML of Splunk and mpirun, OpenTelemetry's records, a line a column, syslog."""
 
 import re
 from collections.abc import Iterator
@@ -19,6 +19,9 @@ _FIELD = re.compile(
 )
 _MARK = re.compile(r"</?sg\b[^>]*>")
 """Regex for the marks of searched words."""
+OF_MPIRUN = lazy_regex(rb"\s*(?:<mpirun>\s*)?(?:<map>[^\0]{0,4000}?</map>\s*)?<std(?:out|err) rank=\"\d")
+"""Start of what Open MPI prints with `--xml`."""
+_OF_RANK = re.compile(r"<std(?P<end>out|err) rank=\"(?P<rank>\d{1,6})\">(?P<text>[^<]*)</std(?P=end)>")
 OF_COLLECTOR = lazy_regex(rb"(?:[^\n]*\n){0,40}?LogRecord #\d+\r?\n(?:[^\n]*\n){1,6}?Body: ")
 """Start of what the debug exporter of OpenTelemetry's collector prints."""
 _RECORD = re.compile(r"LogRecord #\d+$")
@@ -65,6 +68,15 @@ def results_of_splunk(text: str) -> Iterator[tuple[int, Entry]]:
         if "_raw" in fields:
             told = {name: unescape(_MARK.sub("", value)) for name, value in fields.items()}
             yield line, _entry(told["_raw"], told.get("_time", ""), told.get("host") or None)
+
+
+def lines_of_ranks(text: str) -> Iterator[tuple[int, Entry]]:
+    """Yield the line, from 1, and the text of each element that holds what a rank printed."""
+    line, counted = 1, 0
+    for element in _OF_RANK.finditer(text):
+        line, counted = line + text.count("\n", counted, element.start()), element.start()
+        printed = unescape(element["text"]).removesuffix("\n")
+        yield line, {"message": printed, "logStreamName": element["rank"]}
 
 
 def records_of_collector(text: str) -> Iterator[tuple[int, Entry]]:

@@ -6,8 +6,13 @@ Azure's and Elasticsearch's query interfaces answer with the names of the column
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from analyzer.ingest.logs.collectors.captured_fields import fields_of
+
+CHECKED = 400
+"""Rows of a table that show which columns hold what."""
 _COLUMNS = {
-    "message": ("@message", "message", "_raw", "textpayload", "logmessage", "line", "log", "msg", "content"),
+    "message": ("@message", "message", "_raw", "textpayload", "logmessage", "logentry", "line", "log", "msg",
+        "content"),
     "timestamp": ("@timestamp", "timestamp", "_time", "time", "date", "timegenerated", "timegenerated [utc]",
         "_messagetime"),
     "logStreamName": (
@@ -17,7 +22,7 @@ _COLUMNS = {
     ),
 }  # fmt: skip
 """Field of an entry → the columns, in lower case, that may hold it; the first one present does."""
-_NAMES, _ROWS = ("columns", "Columns", "schema"), ("rows", "Rows", "datarows", "values")
+_NAMES, _ROWS = ("columns", "Columns", "schema", "meta"), ("rows", "Rows", "datarows", "values", "data")
 
 
 def columns_of(header: Sequence[str]) -> Mapping[str, int] | None:
@@ -41,10 +46,22 @@ def entries_of_answer(whole: Mapping[str, Any]) -> Iterator[dict[str, object]]:
         if not isinstance(table, dict):
             continue
         header = [_name(each) for each in _list(table, _NAMES)]
-        used = columns_of(header) or {}
-        for row in _list(table, _ROWS) if used else ():
-            if isinstance(row, list) and len(row) == len(header):
-                yield {field: row[at] for field, at in used.items()}
+        rows = [row for row in _list(table, _ROWS) if isinstance(row, list) and len(row) == len(header)]
+        used = used_columns(header, rows[:CHECKED]) if rows else {}
+        yield from ({field: row[at] for field, at in used.items()} for row in rows if used)
+
+
+def used_columns(header: Sequence[str], rows: Sequence[Sequence[object]]) -> Mapping[str, int]:
+    """Return field of an entry → index of its column; columns that the header does not tell are learned."""
+    known = columns_of(header) or {}
+    if "logStreamName" in known:
+        return known
+    names = [str(at) for at in range(len(header))]
+    learned = fields_of([dict(zip(names, row, strict=False)) for row in rows])
+    if learned is None or not (known or learned.time):
+        return known
+    found = {"message": learned.message, "timestamp": learned.time, "logStreamName": learned.writer}
+    return {field: int(at) for field, at in found.items() if at} | dict(known)
 
 
 def _list(table: Mapping[str, Any], keys: Sequence[str]) -> list[Any]:

@@ -2,14 +2,13 @@
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analyzer.ingest.logs.collectors.captured_fields import fields_of
-from analyzer.ingest.logs.entries.columns import columns_of
+from analyzer.ingest.logs.entries.columns import CHECKED, columns_of, used_columns
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
@@ -18,7 +17,6 @@ SEPARATORS = (b",", b";", b"\t")
 _MAX_HEADER_BYTES = 4_000
 _COLUMN = re.compile(r"[A-Za-z@_][\w@ .:/()\[\]-]{0,60}")
 """Regex for the name of a column, of which a table that nobody knows has two or more."""
-_CHECKED = 400
 
 
 def rows_of_csv(path: Path, max_bytes: int) -> list[tuple[int, dict[str, Any]]]:
@@ -35,8 +33,8 @@ def rows_of_csv(path: Path, max_bytes: int) -> list[tuple[int, dict[str, Any]]]:
         if not (columns_of(header) or may_be_table) or path.stat().st_size > max_bytes:
             return []
         rows = _numbered(read_rows(file), len(header))
-        sample = [*islice(rows, _CHECKED)]
-        used = _used(header, [row for _, row in sample])
+        sample = [*islice(rows, CHECKED)]
+        used = used_columns(header, [row for _, row in sample])
         return [
             (line, {field: row[at] for field, at in used.items()})
             for line, row in (chain(sample, rows) if used else ())
@@ -50,16 +48,3 @@ def _numbered(rows: "CsvReader", columns: int) -> Iterator[tuple[int, list[str]]
         if len(row) >= columns:
             yield above + 1, row
         above = 1 + rows.line_num
-
-
-def _used(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Mapping[str, int]:
-    """Return field of an entry → index of its column; columns that the header does not tell are learned."""
-    known = columns_of(header) or {}
-    if "logStreamName" in known:
-        return known
-    names = [str(at) for at in range(len(header))]
-    learned = fields_of([dict(zip(names, row, strict=False)) for row in rows])
-    if learned is None or not (known or learned.time):
-        return known
-    found = {"message": learned.message, "timestamp": learned.time, "logStreamName": learned.writer}
-    return {field: int(at) for field, at in found.items() if at} | dict(known)

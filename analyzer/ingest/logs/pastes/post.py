@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import or_
 
+from analyzer.ingest.logs.collectors.streams import detect_style
 from analyzer.ingest.logs.pastes.line_forms import (
     FEW_WORDS,
     PROSE,
@@ -34,6 +35,10 @@ _STATEMENT = lazy_regex(
 )
 _LSF_REPORT = lazy_regex(r"Sender: LSF System <")
 _DIGITS = lazy_regex(r"\d+")
+_NUMBERED = lazy_regex(r"[a-z][\w.-]*\d[\w.-]*:(?: |$)")
+"""Regex for the name of a machine or of a task before a line; people have no numbers."""
+_CHECKED, _MIN_NAMED = 400, 0.98
+"""Lines in which a prefix is looked for, and the share of all lines that have it in a log without a post."""
 _LEAST_CODE = 3
 """Minimum number of lines that are taken for code."""
 _LONG_OPENING = 3
@@ -61,7 +66,7 @@ def printed(lines: Sequence[str], fences: Sequence[bool], quoted: Sequence[bool]
     """
     inside = _inside(fences)
     verbatim = [*map(or_, inside, quoted)]
-    chat = said_in_chat(lines)
+    chat = {} if all(map(_NUMBERED.match, filter(str.strip, lines))) else said_in_chat(lines)
     if not chat and not any(inside) and _is_log(lines, verbatim):
         return list(lines)
     lines = [chat.get(at, line) for at, line in enumerate(lines)]
@@ -73,7 +78,7 @@ def printed(lines: Sequence[str], fences: Sequence[bool], quoted: Sequence[bool]
     _mark_repeated(lines, forms)
     for at, said in chat.items():
         forms[at] = Form.PRINTED if is_of_logger(said.strip()) else Form.SPOKEN
-    if not chat and not _is_post(lines, forms, inside):
+    if not chat and (not _is_post(lines, forms, inside) or (not any(inside) and _is_collected(lines))):
         return list(lines)
     kept = list[bool]()
     for start, end in _blocks(lines, fences):
@@ -97,6 +102,14 @@ def _is_log(lines: Sequence[str], verbatim: Sequence[bool]) -> bool:
         return True
     ends = numbers[:1] if any(map(_LSF_REPORT.match, lines)) else [numbers[0], numbers[-1]]
     return all(not verbatim[at] and form(lines[at], SENTENCE_WORDS) is Form.PRINTED for at in ends)
+
+
+def _is_collected(lines: Sequence[str]) -> bool:
+    """Return True if nearly all lines have a prefix that names their writer, of a form that may be new."""
+    written = [line for line in lines if line.strip()]
+    style = detect_style(written[:_CHECKED])
+    named = sum(found is not None and found.key is not None for found in map(style, written)) if style else 0
+    return named >= _MIN_NAMED * len(written)
 
 
 def _mark_repeated(lines: Sequence[str], forms: list[Form]) -> None:

@@ -35,6 +35,8 @@ def streams(*lines: str) -> list[Stream]:
         ("==> logs/worker-4.txt <==", "worker-4"),
         ("==> /var/log/train/cn203.log <==", "train/cn203"),
         ("==> 3 of 4 epochs <==", None),
+        ("[!error]- worker-2", "worker-2"),
+        ("[!NOTE] lr = 3 of worker 1", None),
         ("Container: container_e17_1764_0042_01_000002 on cn034_45454", "cn034/container_000002"),
         ("[3] 13:05:21 [FAILURE] gpu-c Exited with error code 1", "gpu-c"),
         ("[1] 13:05:20 [SUCCESS] gpu-a", "gpu-a"),

@@ -244,3 +244,13 @@ def test_notes_of_the_collector_do_not_shorten_the_prefix() -> None:
     notes = ["starting build", "FETCHSOURCE", "BUILD", "ERROR", "ERROR: build step 0 failed"]
     marked = [f'Step #{at} - "worker-{at}": {line}' for line in LINES for at in (0, 1)]
     assert {*_split([*notes[:3], *marked, *notes[3:]])} - {None} == {"worker-0", "worker-1"}
+
+
+@pytest.mark.parametrize(("between", "is_known"), [("\t", True), (" ", False)])
+def test_a_host_without_lines_of_tensorflow_is_known_by_its_tab(between: str, is_known: bool) -> None:
+    """A blank may stand behind any word."""
+    marked = [f"gpu2{n}{between}{line}" for n in (1, 2) for line in LINES]
+    marked += [f"gpu23{between}step 1 loss 0.5"]
+    style = learned_style(marked)
+    assert style is not None
+    assert (style(marked[-1]) is not None) is is_known

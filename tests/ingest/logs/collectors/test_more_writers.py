@@ -45,3 +45,15 @@ def test_the_word_log_is_no_field_of_docker() -> None:
     events = [{"type": "log", "worker": f"gpu2{at % 2}:gpu0", "msg": f"{LINE}\nstep {at}"} for at in range(8)]
     found = split([json.dumps(event) for event in events])
     assert found["gpu21:gpu0"] == [text for at in (1, 3, 5, 7) for text in (LINE, f"step {at}")]
+
+
+def test_a_bar_behind_brackets_is_of_podman_compose() -> None:
+    """A program prints bars as well."""
+    lines = ["[worker-0]    | step 1 loss 0.5", "[web]         | step 1 loss 0.5", "[worker-0]    | a | b"]
+    found = split_streams([*enumerate(lines)], detect_style(lines))
+    assert {stream.key: [text for _, text in stream.lines] for stream in found} == {
+        "worker-0": ["step 1 loss 0.5", "a | b"], "web": ["step 1 loss 0.5"],
+    }  # fmt: skip
+    lines = ["[worker-0] step 1", "[worker-1] step 1", "[worker-0] | a | b |", "[worker-1] step 2"]
+    found = split_streams([*enumerate(lines)], detect_style(lines))
+    assert ["step 1", "| a | b |"] in [[text for _, text in stream.lines] for stream in found]

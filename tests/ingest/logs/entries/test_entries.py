@@ -13,6 +13,8 @@ import pytest
 
 from analyzer.discover import discover
 from analyzer.ingest.logs import exports
+from analyzer.ingest.logs.entries.answers import entries_in
+from analyzer.ingest.logs.entries.columns import entries_of_answer
 from analyzer.model.run import Tables
 from analyzer.model.source_kinds import Kind
 
@@ -66,8 +68,9 @@ def test_objects_that_a_program_printed_before_its_log_are_no_export(tables_of: 
         {"tables": [{"name": "PrimaryResult", "columns": [{"name": "TimeGenerated"}, {"name": "PodName"}, {"name": "LogMessage"}], "rows": []}]},
         {"schema": [{"name": "@timestamp", "type": "timestamp"}, {"name": "host"}, {"name": "message"}], "datarows": []},
         {"columns": [{"name": "@timestamp"}, {"name": "host.name"}, {"name": "message"}], "rows": []},
+        {"meta": [{"name": "timestamp"}, {"name": "pod"}, {"name": "line"}], "rows": []},
     ],
-    ids=["Azure", "OpenSearch", "Elasticsearch"],
+    ids=["Azure", "OpenSearch", "Elasticsearch", "ClickHouse"],
 )  # fmt: skip
 def test_rows_below_the_names_of_columns_are_entries(answer: dict[str, Any], tables_of: TablesOf) -> None:
     """Newest first, as the services often answer; a row of another length is none."""
@@ -183,3 +186,30 @@ def test_fields_may_be_printed_as_ruby_does(tables_of: TablesOf) -> None:
     ]
     tables = tables_of({"logstash.out": "".join(entries)})
     assert tables["records"].filter(origin="x.cc")["text"].to_list() == [lines[0]]
+
+
+def test_elements_of_mpirun_are_lines_of_their_ranks(tables_of: TablesOf, tmp_path: Path) -> None:
+    """As Open MPI prints with `--xml`: what is escaped is what it stands for, and each ends with its line."""
+    lines = [(rank, line) for line in BROKEN for rank in range(2)]
+    elements = (f'<stderr rank="{rank}">{escape(line)}&#010;</stderr>\n' for rank, line in lines)
+    path = tmp_path / "mpirun.xml"
+    path.write_text(f"<mpirun>\n{''.join(elements)}</mpirun>\n", encoding="utf-8")
+    assert exports.entries_of(path).numbers == [2, 3, 4, 5]
+    tables = tables_of({path.name: path.read_text(encoding="utf-8")})
+    found = tables["records"].sort("line").select("worker", "text").rows()
+    assert [worker for worker, _ in found] == ["worker:0", "worker:1"] * 2
+    assert found[-1][1] == BROKEN[1]
+
+
+def test_columns_of_unknown_names_are_told_by_what_they_hold() -> None:
+    """As ClickHouse answers; a table of numbers is no log."""
+    banner = "2026-11-21 03:57:0{n}.000001: I tensorflow/core/util/port.cc:113] on"
+    rows = [[f"2026-11-21 03:57:0{n}.5", f"bert-worker-{n % 2}", banner.format(n=n)] for n in range(6)]
+    names = [
+        {"name": "event_ts", "type": "DateTime64"},
+        {"name": "k8s", "type": "String"},
+        {"name": "raw", "type": "String"},
+    ]
+    found = entries_in({"meta": names, "data": rows})
+    assert [(each["message"], each["logStreamName"]) for each in found] == [(row[2], row[1]) for row in rows]
+    assert not [*entries_of_answer({"meta": names, "data": [[n, n, n] for n in range(6)]})]

@@ -128,3 +128,12 @@ def test_a_message_counts_where_a_post_shows_no_log() -> None:
     assert unmarked([ASKED, doubted]) == ["", ""]
     assert unmarked([ASKED, plain, plain]) == ["", "", ""]
     assert unmarked([ASKED, plain, "", LOG]) == ["", "", "", LOG]
+
+
+def test_lines_with_a_label_of_a_new_form_are_no_post() -> None:
+    """Whatever a program says behind it; people have no numbers."""
+    said = ["I am going to wait for my peers now.", "Does anybody answer?", LOG, "no one does", LOG, LOG]
+    labelled = [f"gpu{n % 2}-1: python train.py (47{n % 2}1): error > {text}" for n, text in enumerate(said)]
+    assert unmarked(labelled) == labelled
+    talk = [f"{'anna' if n % 2 else 'bob'}: {text}" for n, text in enumerate(said)]
+    assert unmarked(talk) != talk
