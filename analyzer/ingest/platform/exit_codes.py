@@ -1,7 +1,8 @@
 """Files of exit codes → facts: `worker-0 1`, `worker:1: -9`, `chief=None`, or one number for one worker.
 
 A table whose first column is headed `rank`, `worker` or `task` may have bare numbers in it. What
-`docker ps -a` and `docker compose ps -a` print is such a table, too. Records of schedulers and supervisors
+`docker ps -a` and `docker compose ps -a` print is such a table, too, and so is the job log of GNU parallel,
+where the command names the worker, or the host does. Records of schedulers and supervisors
 are read by `exit_records`.
 """
 
@@ -29,6 +30,12 @@ _RANK = re.compile(r"[\s|\"']*(?P<rank>\d{1,6})[\s|,;:=\"']+(?P<code>-?\d{1,3})[
 _CONTAINERS = re.compile(r"CONTAINER ID +IMAGE +.*\bNAMES\s*$|NAME +IMAGE +COMMAND +SERVICE +")
 _CONTAINER = re.compile(r"\S+ .*?(?:\bExited \((?P<code>\d{1,3})\)|[ \"]Up \w)")
 
+_JOB_LOG = re.compile(r"Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\s*$")
+_JOB = re.compile(
+    r"\d+\t(?P<host>[^\t]+)\t *[\d.]+\t *[\d.]+\t\d+\t\d+"
+    r"\t(?P<code>-?\d{1,3})\t(?P<signal>\d{1,2})\t(?P<command>.*)$"
+)
+"""Regex for a job in GNU parallel's log; the host `:` is the one where parallel runs."""
 _LONG_INDEX = re.compile(r"\b(?:worker|chief|ps|evaluator)[-_:]?\d{6,}", re.IGNORECASE)
 _GIVEN_UP = ("none", "null")
 """Exit codes that a launcher writes of a process for which it no longer waits."""
@@ -43,6 +50,9 @@ def read(output: SourceRows, _matcher: Matcher) -> None:
     worker, lines = output.source.worker, text.split("\n")
     if _CONTAINERS.match(lines[0]):
         _read_containers(output, lines)
+        return
+    if _JOB_LOG.match(lines[0]):
+        _read_job_log(output, lines)
         return
     is_table = _HEADING.match(lines[0]) is not None
     for number, line in enumerate(lines, 1):
@@ -66,6 +76,18 @@ def _read_containers(output: SourceRows, lines: Sequence[str]) -> None:
         if row := _CONTAINER.match(line):
             place = {"line": number, "excerpt": line.strip()[:MAX_EXCERPT_CHARS]}
             _add_entry(output, place, line.split()[column], row["code"] or "running")
+
+
+def _read_job_log(output: SourceRows, lines: Sequence[str]) -> None:
+    """Read GNU parallel's log: a job is the worker that its command names, else what runs on its host."""
+    for number, line in enumerate(lines[1:], 2):
+        if row := _JOB.match(line):
+            place = {"line": number, "excerpt": line.strip()[:MAX_EXCERPT_CHARS]}
+            code = f"-{int(row['signal'])}" if int(row["signal"]) else row["code"]
+            if named := worker_of(row["command"], Kind.EXIT_CODES):
+                _add_exit_code(output, {**place, "worker": named}, code)
+            elif row["host"] != ":":
+                _add_exit_code(output, place, code, f"exit_code:{row['host']}")
 
 
 def _add_entry(output: SourceRows, place: Mapping[str, object], name: str, code: str) -> bool:
