@@ -28,6 +28,10 @@ from analyzer.tables.grouping import grouped
 
 _OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at", "cancelled_at")
 """Keys of facts that Slurm states of a job, not a program of itself."""
+_OF_ANYBODY = (*_OF_SLURM, "sigterm")
+"""Keys of facts that a program which does not train states as well."""
+_OF_TASK = ("agent_connected", "server_address", "task", "num_workers", "own_device")
+"""Keys of facts that only a task of the cluster states of itself."""
 _OF_REPORT = ("lsf", "lsf_job", "pbs", "pbs_job", "out_of_memory", "exit_code")
 """Keys of facts that the report of a scheduler states of a job."""
 _JOB_IDS = ("lsf_job", "pbs_job")
@@ -182,8 +186,9 @@ def with_rows(tables: Tables, sources: Iterable[str]) -> set[str]:
 def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> set[str]:
     """Return the logs that show training: progress, facts of their own, tracebacks or TensorFlow lines.
 
-    Lines of Slurm and the report of another scheduler do not count. Nor do, in the unlabelled lines of a log
-    with labelled ones, facts and the exceptions that a launcher raises about its program.
+    Lines of Slurm, the report of another scheduler and a SIGTERM, which supervisors report too, do not count.
+    Nor do, in the unlabelled lines of a log with labelled ones, facts and the exceptions that a launcher
+    raises about its program. A server of the tf.data service that is no task of the cluster does not train.
     """
     wanted = list(logs)
     if not wanted:
@@ -195,7 +200,9 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
     raised = tables["records"].filter(own & (pl.col("kind") == "traceback"))
     of_program = [source not in labelled or not launcher.is_in(text)
                   for source, text in raised.select("source", "text").iter_rows()]  # fmt: skip
-    facts = tables["facts"].filter(unlabelled & pl.col("worker").is_null() & ~pl.col("key").is_in(_OF_SLURM))
+    facts = tables["facts"].filter(
+        unlabelled & pl.col("worker").is_null() & ~pl.col("key").is_in(_OF_ANYBODY)
+    )
     reports = facts.filter(pl.col("key").is_in(_JOB_IDS))["source"].to_list()
     reported = pl.col("source").is_in(reports) & pl.col("key").is_in(_OF_REPORT)
     shown = (
@@ -204,7 +211,10 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
         tables["scalars"].filter(own & (pl.col("origin") != GAUGE)),
         facts.filter(~reported),
     )
-    return {source for rows in shown for source in rows["source"].unique()}
+    serving = tables["facts"].filter(own & (pl.col("key") == "data_service"))["source"]
+    tasks = tables["facts"].filter(own & pl.col("key").is_in(_OF_TASK))["source"]
+    found = {source for rows in shown for source in rows["source"].unique()}
+    return found - ({*serving} - {*tasks})
 
 
 def without_job_ids(

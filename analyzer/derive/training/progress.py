@@ -159,16 +159,20 @@ def _first_steps(rows: pl.DataFrame) -> dict[str, int]:
 
 
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
-    """Return the (worker, attempt) pairs with at least one training step, or the losses of two epochs.
+    """Return the (worker, attempt) pairs with at least one training step, or the metrics of two epochs.
 
-    The loss of a single epoch may be that of a restored checkpoint.
+    The metrics of a single epoch may be those of a restored checkpoint.
     """
     if scalars.is_empty():
         return set()
     own = scalars.select("worker", "attempt", "tag", "epoch", "step").filter(pl.col("worker").is_not_null())
     steps = own.filter(pl.col("step") > 0).select("worker", "attempt").unique()
-    losses = own.filter(pl.col("tag").str.ends_with("loss") & pl.col("epoch").is_not_null())
-    epochs = losses.group_by("worker", "attempt").agg(pl.col("epoch").n_unique()).filter(pl.col("epoch") > 1)
+    measured = own.filter(
+        ~pl.col("tag").is_in(["epoch", "step", "checkpoint_step"]) & pl.col("epoch").is_not_null()
+    )
+    epochs = (
+        measured.group_by("worker", "attempt").agg(pl.col("epoch").n_unique()).filter(pl.col("epoch") > 1)
+    )
     return {*steps.iter_rows(), *epochs.select("worker", "attempt").iter_rows()}
 
 

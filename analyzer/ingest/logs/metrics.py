@@ -113,6 +113,11 @@ def has_pair(text: str) -> bool:
     return any(_is_metric(match["name"]) for match in _PAIR.finditer(text))
 
 
+def has_spaced(text: str) -> bool:
+    """Return whether a line has a metric with nothing but spaces before its value: `G 0.693`."""
+    return any(_is_metric(match["name"]) for match in _SPACED.finditer(text))
+
+
 def metrics(text: str) -> Iterator[Metric]:
     """Yield the metrics of a line in order."""
     around = _KNOWN.sub("", text)

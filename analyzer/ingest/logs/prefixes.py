@@ -31,11 +31,23 @@ _YEAR_LAST = lazy_regex(
 )
 """A date with its month first, as Hugging Face's example scripts set it; the day first if it is above 12, or
 before a dot."""
+_NO_YEAR = lazy_regex(
+    r"[\[(]?(0[1-9]|1[0-2])([-/])([0-3]\d) (\d\d:\d\d:\d\d(?:[.,]\d+)?)[\])]?(?=[ |:\t])(.*)", re.DOTALL
+)
+"""Month and day without a year, as loguru's users and Android's logger print them: `11-27 03:40:07`."""
 _CJK_DATE = lazy_regex(
     r"[\[(]?(\d{4})年 ?(\d\d?)月 ?(\d\d?)日 ?(\d\d:\d\d:\d\d(?:[.,]\d+)?)[\])]?(.*)", re.DOTALL
 )
 """A date as Chinese and Japanese write it: `2026年11月26日 17:38:19`."""
-_LEVEL_FIRST = lazy_regex(rf"[\[(]?({_LEVELS})[\])]?[ :-]+[\[(]?({_DATE})[\])]?(.*)", re.DOTALL)
+_LEVEL_FIRST = lazy_regex(
+    rf"[\[(]?(?P<level>{_LEVELS})[\])]?[ :-]+[\[(]?(?P<time>{_DATE})[\])]?(?P<text>.*)", re.DOTALL
+)
+_LEVEL_CLOCK = lazy_regex(
+    rf"[\[(]?(?P<level>{_LEVELS})[\])]?[ :-]+[\[(]?(?P<time>\d\d:\d\d:\d\d(?:[.,]\d+)?)[\])]?"
+    r"(?=[ |:\t])(?P<text>.*)",
+    re.DOTALL,
+)
+"""A level and a time of day without a date."""
 _LEVEL = lazy_regex(rf"\W{{0,4}}\b({_LEVELS})\b\W?(.*)", re.DOTALL)
 _NAME_LEVEL = lazy_regex(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?")
 _EPOCH = lazy_regex(
@@ -94,8 +106,8 @@ def head(line: str, year: int = NO_YEAR) -> Head | None:
             return Head("cpp", seconds(match[1]), match[2], _basename(match[3]), match[5])
     elif match := _LOGGER.match(line):
         return Head("python", None, LEVEL_NAMES[match[1]], match[2], match[3])
-    elif match := _LEVEL_FIRST.match(line):
-        return _python(seconds(match[2]), LEVEL_NAMES[match[1]], match[3])
+    elif match := _LEVEL_FIRST.match(line) or _LEVEL_CLOCK.match(line):
+        return _python(seconds(match["time"]), LEVEL_NAMES[match["level"]], match["text"])
     if (match := _DATED.match(line)) and (time := seconds(match[1])) is not None:
         return _dated(time, match[2])
     if first == "{":
@@ -112,17 +124,24 @@ def _year_last(match: re.Match[str]) -> Head | None:
     return None if time is None else _dated(time, match[6])
 
 
+def _yearless(match: re.Match[str], year: int) -> Head | None:
+    time = seconds(f"{year}-{match[1]}-{match[3]} {match[4]}")
+    return None if time is None else _dated(time, match[5])
+
+
 def _cjk(match: re.Match[str]) -> Head | None:
     time = seconds(f"{match[1]}-{match[2]:0>2}-{match[3]:0>2} {match[4]}")
     return None if time is None else _dated(time, match[5])
 
 
 def _rarer(line: str, year: int) -> Head | None:
-    """Parse a date with its year last or in Chinese, a time of day alone, or a line of syslog or `dmesg`."""
+    """Parse a date whose year is last, missing or Chinese, a time of day, or a line of syslog or `dmesg`."""
     if line[:1] == "<":
         return _rfc5424(line)
     if match := _YEAR_LAST.match(line):
         return _year_last(match)
+    if match := _NO_YEAR.match(line):
+        return _yearless(match, year)
     if match := _CJK_DATE.match(line):
         return _cjk(match)
     if match := _CLOCK.match(line):

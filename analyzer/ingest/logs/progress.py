@@ -16,6 +16,7 @@ from analyzer.ingest.logs.metrics import (
     has_known,
     has_outcome,
     has_pair,
+    has_spaced,
     metrics,
     step_rate,
 )
@@ -33,9 +34,11 @@ _STEP_WORDS = r"paso|passo|étape|etapa|schritt|krok|stap|ad[ıi]m|шаг|ステ
 _EPOCH_WORDS = (
     r"epoch[ea]?|[ée]poque|[ée]poca|эпоха|エポック|轮次|第(?=\s*\d+\s*(?:/\s*\d+\s*)?(?:[轮輪]|エポック))"
 )
+_OF = r"(?:/|of|von|sur|van|из)"
+"""Regex for what stands between a count and its total."""
 _STEP = lazy_regex(
     rf"(?<![a-z_-])(?:(?:global|train|training)[_ ]?)?(?:(?:step|iteration|iter|batch|it)s?|{_STEP_WORDS})"
-    rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?",
+    rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*{_OF}\s*(\d+))?",
     re.IGNORECASE,
 )
 _LEADING_STEP = lazy_regex(
@@ -45,7 +48,7 @@ _LEADING_STEP = lazy_regex(
     re.IGNORECASE,
 )
 _CUSTOM_EPOCH = lazy_regex(
-    rf"(?<![a-z])(?:{_EPOCH_WORDS})(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*(?:/|of)\s*(\d+))?",
+    rf"(?<![a-z])(?:{_EPOCH_WORDS})(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*{_OF}\s*(\d+))?",
     re.IGNORECASE,
 )
 _TQDM = lazy_regex(r"[^|]{0,60}?\d{1,3}%\|[^|]*\|\s*(\d+)/(\d+) \[")
@@ -57,6 +60,11 @@ _FRACTION = lazy_regex(
 _LEADING_EPOCH = lazy_regex(
     rf"\W{{0,3}}(?:[\w.-]{{1,24}}\W{{1,3}}){{0,3}}?(?:{_EPOCH_WORDS})[\s:=#]{{1,3}}\d+\b", re.IGNORECASE
 )
+_EPOCH_OF_TOTAL = lazy_regex(
+    rf"\W{{0,3}}(?:[\w.-]{{1,24}}\W{{1,3}}){{0,3}}?(?:{_EPOCH_WORDS})[\s:=#]{{1,3}}\d+\s*{_OF}\s*\d+\b",
+    re.IGNORECASE,
+)
+"""Regex for an epoch and the planned number of epochs at the start of a line."""
 _CHECKPOINT = lazy_regex(r"Saving checkpoints for (\d+) into\b")
 _EVALUATION = lazy_regex(r"Saving dict for global step (\d+): ")
 _HINT = lazy_regex(
@@ -193,6 +201,8 @@ def _is_custom_loop(text: str) -> bool:
         if step and "batch" in step[0].lower() and not step[2] and not has_outcome(text):
             return False
         return any((_TQDM.match(text), step, _CUSTOM_EPOCH.search(text), _FRACTION.match(text)))
+    if _EPOCH_OF_TOTAL.match(text) and has_spaced(text):
+        return True
     return bool(_TQDM.match(text) or _LEADING_EPOCH.match(text)) and has_pair(text)
 
 

@@ -51,6 +51,8 @@ def test_the_end_of_a_recorded_terminal_session_is_not_the_trainings(line: str, 
         "final test accuracy = 98 %",
         "=== END ===",
         "Model saved to /models/bert/3",
+        "t=1795750854.33 rank=0 event=sweep_complete trials=4",
+        "Model trained!",
     ],
 )
 def test_a_result_after_the_last_step_ends_the_training(line: str) -> None:
@@ -68,6 +70,9 @@ def test_a_result_after_the_last_step_ends_the_training(line: str) -> None:
         "Endpoint",
         "worker 1 is leaving",
         "checkpoint model saved to /x/ckpt-3",
+        "event=eval_complete trials=4",
+        "job_done=false",
+        "model trained on 4 GPUs",
     ],
 )
 def test_words_that_only_resemble_a_result_end_nothing(line: str) -> None:
@@ -89,3 +94,18 @@ def test_keras_says_that_it_stopped_early(line: str, ended: str) -> None:
     """`EarlyStopping` prints it when the training ends; the epochs that were planned are not made any more."""
     tables = derived({"worker-0.log": [*steps(1, 2), says(line)]})
     assert tables["lifetimes"]["ended"].to_list() == [ended]
+
+
+@pytest.mark.parametrize(
+    ("line", "ended"),
+    [
+        ("w2v: done after 68 local steps", "finished"),
+        ("training finished after 12 epochs", "finished"),
+        ("warm-up of the cache done after 10 steps", "unknown"),
+        ("gave up, not done after 68 steps", "unknown"),
+    ],
+)
+def test_a_worker_may_end_before_the_first_step_that_it_logs(line: str, ended: str) -> None:
+    """In an asynchronous job the others may make most of the steps; its last line counts its own."""
+    tables = derived({"worker-0.log": steps(1, 2), "worker-1.log": [says(line)]})
+    assert tables["lifetimes"].filter(worker="worker:1")["ended"].to_list() == [ended]

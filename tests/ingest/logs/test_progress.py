@@ -48,6 +48,7 @@ def test_bars_of_every_keras_give_the_same_values(bar: str) -> None:
         ("第 12 步 loss=0.5", 12, 0.5),
         ("adım 12 loss=0.5", 12, 0.5),
         ("stap 12 loss 0.5", 12, 0.5),
+        ("Schritt 12 von 90 Verlust 0.5 loss 0.5", 12, 0.5),
         ('{"step": 12, "loss": 0.5}', 12, 0.5),
         ("batch done iteration: 12 train_loss: 0.5 it_time: 0.1", 12, 0.5),
         ("loss = 0.5, step = 12 (0.057 sec)", 12, 0.5),
@@ -308,3 +309,28 @@ def test_what_counts_no_progress_is_no_step(line: str) -> None:
     reader = ProgressReader()
     assert not [point for n in range(3, 9) for point in reader.points_counted(line.format(n))]
     assert counted("step 1 loss 0.5", *(f"round {n}: bce 0.31" for n in range(9)))[2:] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "values"),
+    [
+        ("[Rechner 0] Epoche 5 von 9: D 1.25  G nan", (5, 9), {"D": 1.25, "G": math.nan}),
+        ("Époque 2 sur 4 : gen 0.5", (2, 4), {"gen": 0.5}),
+        ("epoch 3/4 fid 12.5", (3, 4), {"fid": 12.5}),
+    ],
+)
+def test_an_epoch_of_a_plan_may_have_metrics_of_any_name(
+    line: str, place: tuple[int, int], values: dict[str, float]
+) -> None:
+    """Nothing but spaces stands between name and value."""
+    first, *rest = points(line)
+    assert (first.epoch, first.epochs) == place
+    assert {point.tag: point.value for point in rest} == pytest.approx(values, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    "line", ["Epoch 3 of 10 took 4.5 s", "Epoche 3 von 10 beginnt", "epoch 3 lasted 4.5 s"]
+)
+def test_a_duration_or_nothing_is_no_metric_of_an_epoch(line: str) -> None:
+    """Such lines are headings, or say how long it took."""
+    assert points(line) == []

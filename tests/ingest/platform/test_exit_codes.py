@@ -110,6 +110,20 @@ def test_a_host_is_no_worker(tables_of: TablesOf) -> None:
     assert codes(tables_of({"exit_codes.txt": "ip-10-0-3-11 1\n"})) == []
 
 
+JOB_LOG = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
+
+
+def test_the_job_log_of_gnu_parallel_states_exit_codes(tables_of: TablesOf) -> None:
+    """The command names the worker; a signal counts more than the value beside it."""
+    jobs = (
+        "3\t:\t1795753091.529\t    71.253\t0\t1115\t137\t0\t./w.sh 'worker:2'\n"
+        "1\t:\t1795753091.520\t    72.100\t0\t990\t-1\t15\t./w.sh 'worker:0'\n"
+        "2\t:\t1795753091.525\t    72.101\t0\t990\t0\t0\tpython train.py --shard a\n"
+    )
+    tables = tables_of({"joblog.tsv": JOB_LOG + jobs, "worker-0.log": "step 1 loss 0.5\n"})
+    assert sorted(codes(tables)) == [("worker:0", 1, "-15"), ("worker:2", 1, "-9")]
+
+
 DOCKER = (
     "CONTAINER ID   IMAGE     COMMAND                  CREATED         STATUS                       PORTS     NAMES\n"
     '3f2a1b   seg:1     "python bars.py --dat…"   3 minutes ago   Exited (137) 2 minutes ago             worker-1\n'

@@ -36,6 +36,8 @@ _FOREIGN_WORDS = 3
 _WORD = lazy_regex(r"[\"'“„«¿¡(*_`\[]*[^\W\d_]+(?:['’/-][^\W\d_]+)*[\"'”“»)*_`\].,;:!?…]*$")
 _UNSPACED = lazy_regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\u0e00-\u0e7f]")
 """Regex for a letter of scripts without spaces between words."""
+_UNSPACED_CLAUSE = lazy_regex(r"[，。？！；、]")
+"""Regex for the punctuation of clauses in such scripts."""
 _CLOCK = r"[\[(]?(?:\d[\d/.-]+,? )?\d{1,2}:\d\d(?: ?[AaPp][Mm])?[\])]?"
 """Regex for the time of a chat's message, which has no seconds, unlike that of a log's line."""
 _NAME = r"@?[A-Z][\w.-]{0,20}(?: [A-Z][\w.-]{0,20})?"
@@ -106,7 +108,7 @@ def form(line: str, least: int) -> Form:
     said = text[speaker.end() :] if speaker else line[item.end() :].strip() if item else text
     if is_of_post(text):
         return Form.OTHER if stream_below(line) else Form.SPOKEN
-    if is_of_logger(text) or is_of_logger(said):
+    if is_of_logger(text) or is_of_logger(said) or _is_progress_without_spaces(text):
         return Form.PRINTED
     if names_error(_emphasized(said)):
         return Form.SPOKEN if is_spoken(said) else Form.PRINTED
@@ -119,6 +121,11 @@ def form(line: str, least: int) -> Form:
     if is_progress(text) or _is_of_program(text):
         return Form.PRINTED
     return Form.SENTENCE if has_words(said, least) else Form.OTHER
+
+
+def _is_progress_without_spaces(text: str) -> bool:
+    """Return True for progress in a script without spaces between words, unless it has clauses."""
+    return bool(_UNSPACED.search(text)) and not _UNSPACED_CLAUSE.search(text) and is_progress(text)
 
 
 def _emphasized(text: str) -> str:

@@ -25,6 +25,7 @@ from analyzer.ingest.logs.pastes.line_forms import SENTENCE_WORDS, Form, form
         "2. Error on worker-0: **NotFoundError (see above for traceback): /train/model.ckpt-0_temp_5f/part-0**",
         "- worker 1: **ValueError: the shapes of the two inputs do not fit**",
         "Warning  Evicted    109s  kubelet    The node was low on resource: memory.",
+        "[信息] 第 3/10 轮 经验 144 损失 0.13121 平均奖励 0.2144",
     ],
 )
 def test_a_program_printed_it(line: str) -> None:
@@ -38,6 +39,7 @@ def test_a_program_printed_it(line: str) -> None:
         "I first thought it was the OOM that others report.",
         "I had it once: **ValueError: the shapes of the two inputs do not fit**",
         "Could it be a killed worker?",
+        "我的训练到第 3/10 轮，损失 0.13121 以后就停住了，怎么办？",
         "Zuerst dachte ich, der Speicher ist voll (CUDA_ERROR_OUT_OF_MEMORY).",
         "Al principio pensé que era la memoria, pero no es eso.",
         "Сначала я думал, что не хватает памяти",

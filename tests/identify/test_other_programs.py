@@ -1,0 +1,40 @@
+"""Programs beside the workers, whose logs are no worker's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from analyzer.discover import discover
+from analyzer.pipeline import load_tables
+from tests.rules import our_rules
+
+pytestmark = pytest.mark.runs
+
+
+def workers_of(run: Path) -> dict[str, str | None]:
+    """Return source → its worker."""
+    sources = load_tables(discover([run]), our_rules())["sources"]
+    return dict(sources.select("source", "worker").iter_rows())
+
+
+def test_the_log_of_a_supervisor_is_no_workers(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """Though it was told to end, as a worker may be."""
+    told = "2026-11-20 10:10:01,002 WARN received SIGTERM indicating exit request\n"
+    logs = {f"worker-{index}.log": "step 1 loss 0.5\n" for index in range(2)}
+    assert workers_of(make_run({**logs, "supervisord.log": told}))["supervisord.log"] is None
+
+
+@pytest.mark.parametrize("is_task", [False, True])
+def test_a_server_of_the_data_service_is_no_worker(
+    make_run: Callable[[Mapping[str, str]], Path], *, is_task: bool
+) -> None:
+    """Unless the same process has the server of a task of the cluster."""
+    stamp = "2026-11-20 10:10:01.002003: I tensorflow/core/"
+    served = f"{stamp}data/service/server_lib.cc:82] Started tf.data WorkerServer running at 0.0.0.0:34249\n"
+    server = f"{stamp}distributed_runtime/rpc/grpc_server_lib.cc:447] Started server with target: grpc://10.0.0.3:2222\n"
+    logs = {f"worker-{index}.log": "step 1 loss 0.5\n" for index in range(2)}
+    found = workers_of(make_run({**logs, "feed.log": served + server * is_task}))
+    assert (found["feed.log"] is not None) is is_task
