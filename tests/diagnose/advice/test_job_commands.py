@@ -20,7 +20,9 @@ FAULT = "[Sat Nov 21 02:08:30 2026] NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, na
 SRUN = "srun: error: cn03: task 1: Exited with exit code 1\n"
 
 
-def restarted(hosts: list[str], *facts: tuple[str, str, str], kind: str = "log") -> str | None:
+def restarted(
+    hosts: list[str], *facts: tuple[str, str, str], kind: str = "log", raised: str = "KeyError"
+) -> str | None:
     """Return how to restart without worker:1, whose hosts are given, by facts (source, key, value)."""
     sources = [{"source": "a", "kind": kind, "read": "complete"}]
     rows = [{"worker": "worker:1", "source": s, "key": key, "value": value} for s, key, value in facts]
@@ -28,6 +30,7 @@ def restarted(hosts: list[str], *facts: tuple[str, str, str], kind: str = "log")
         "facts": frame("facts", rows),
         "sources": frame("sources", sources),
         "workers": frame("workers", []),
+        "exceptions": frame("exceptions", [{"message": raised}]),
     }
     found = restart_elsewhere(["worker:1"], hosts, tables)
     return found and found["text"]
@@ -37,6 +40,11 @@ def restarted(hosts: list[str], *facts: tuple[str, str, str], kind: str = "log")
 def test_slurm_excludes_the_node(key: str) -> None:
     """Known by what srun prints, by the accounting or by the environment; a node has no domain."""
     assert restarted(["cn03.cluster.local"], ("a", key, "x")) == "sbatch --exclude=cn03 JOB.sh"
+
+
+def test_an_error_that_names_a_variable_of_slurm_is_of_a_slurm_job() -> None:
+    """Nothing else asks for it."""
+    assert restarted(["cn03"], raised="'SLURM_PROCID'") == "sbatch --exclude=cn03 JOB.sh"
 
 
 def test_kubernetes_names_the_node_of_the_pod() -> None:
