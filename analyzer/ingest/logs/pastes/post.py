@@ -23,6 +23,7 @@ from analyzer.ingest.logs.pastes.line_forms import (
 from analyzer.ingest.logs.pastes.solved_errors import solved
 from analyzer.ingest.logs.pastes.speakers import said_in_chat
 from analyzer.model.lazy_regex import lazy_regex
+from analyzer.model.traceback_format import names_error
 
 _PROSE = frozenset({Form.SPOKEN, Form.SENTENCE, Form.TITLE})
 _CERTAINLY_CODE = lazy_regex(
@@ -39,7 +40,8 @@ _LEAST_CODE = 3
 _LONG_OPENING = 3
 """Minimum number of lines of prose with which a post begins whose author says neither `I` nor asks."""
 _QUOTATION = lazy_regex(
-    r"\"[^\"]+\"|`[^`]+`|“[^”]+”|\b[A-Z]\w+(?:Error|Exception): .+|\bwith (?:exit )?(?:code|status) \d{1,3}\b"
+    r"\"[^\"]+\"|`[^`]+`|“[^”]+”|\b[A-Z]\w+(?:Error|Exception): .+"
+    r"|\bwith (?:a non-zero )?(?:exit )?(?:code|status)(?: of)? \d{1,3}\b"
 )
 _MESSAGE_WORDS = 4
 """Minimum number of words of a message; fewer are a name that a sentence mentions."""
@@ -202,20 +204,29 @@ def _source_lines(lines: Sequence[str]) -> int:
 
 
 def _restore_quotation(shown: list[str], lines: Sequence[str]) -> None:
-    """Put the only sentence back that quotes a message, unless it doubts it; there is none if several do."""
+    """Put the only sentence back that quotes a message, unless it doubts it; there is none if several do.
+
+    A title may quote the same message. Of an error in quotes, what the sentence says around it is left out.
+    """
     quoting = [(at, *each) for at, line in enumerate(lines) if line.isascii() for each in _quoting(line)]
-    if len(quoting) == 1 and _UNSURE.search(quoting[0][1]) is None:
-        at, _, shown[at] = quoting[0]
+    own = [each for each in quoting if not lines[each[0]].startswith("#")] or quoting
+    messages = {message for *_, message in quoting}
+    if len(own) == len(messages) == 1 and not any(_UNSURE.search(bare) for _, bare, _, _ in quoting):
+        at, _, sentence, message = own[0]
+        is_error = message[0] in "\"`“" and names_error(message[1:-1])
+        shown[at] = message[1:-1] if is_error else sentence
 
 
-def _quoting(line: str) -> Iterator[tuple[str, str]]:
-    """Yield each sentence that quotes a message, without its quotation and as it is."""
+def _quoting(line: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each sentence that quotes a message, without its quotation and as it is, and the message."""
     start = 0
     bare = _QUOTATION.sub(_masked, line)
     for sentence in _BETWEEN_SENTENCES.split(bare):
         start = bare.index(sentence, start)
+        whole = line[start : start + len(sentence)]
         if _QUOTED in sentence:
-            yield sentence, line[start : start + len(sentence)]
+            marks = zip(whole, sentence, strict=True)
+            yield sentence, whole, "".join(letter for letter, mark in marks if mark == _QUOTED)
 
 
 def _masked(quotation: re.Match[str]) -> str:

@@ -124,7 +124,18 @@ def test_a_message_counts_where_a_post_shows_no_log() -> None:
     """If a single sentence quotes one, and does not doubt it."""
     plain = "The error code is DataLossError: corrupted record at 15458974733"
     doubted = "It is not DataLossError: corrupted record at 15458974733"
+    around = "The job starts, but the log of the cloud shows `ImportError: No module named absl` there."
     assert unmarked([ASKED, plain]) == ["", plain]
     assert unmarked([ASKED, doubted]) == ["", ""]
+    assert unmarked([ASKED, around]) == ["", "ImportError: No module named absl"]
     assert unmarked([ASKED, plain, plain]) == ["", "", ""]
     assert unmarked([ASKED, plain, "", LOG]) == ["", "", "", LOG]
+
+
+def test_a_title_may_repeat_the_message_of_the_text() -> None:
+    """Another message there leaves open which of the two ended the job, and so does a doubt."""
+    quoted = "The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL)"
+    other = "# The replica master 0 exited with a non-zero status of 1"
+    assert unmarked([f"# ML Engine: {quoted}", "", ASKED, "", f"> {quoted}"]) == ["", "", "", "", quoted]
+    assert unmarked([other, "", ASKED, "", f"> {quoted}"]) == [""] * 5
+    assert unmarked([f"# Solved: {quoted}", "", ASKED, "", f"> {quoted}"]) == [""] * 5
