@@ -275,6 +275,12 @@ def test_ranks_of_sagemaker_are_those_of_mpirun() -> None:
     assert found == {"3": ["a"], "0": ["b"]}
 
 
+def test_one_line_of_mpirun_names_its_rank() -> None:
+    """A single line with the prefix of another collector may be the program's own."""
+    assert streams("[1,9]<stdout>:KeyError: 'x'") == {"9": ["KeyError: 'x'"]}
+    assert {*streams("worker-1: KeyError: 'x'")} == {None}
+
+
 def test_torchrun_tells_the_local_rank_of_a_line() -> None:
     """Its own lines, which are many in a short log, have none; a logger called `default` is no rank."""
     own = [f"torchrun[7] INFO line {n}" for n in range(4)]
