@@ -213,7 +213,7 @@ def _restore_quotation(shown: list[str], lines: Sequence[str]) -> None:
     messages = {message for *_, message in quoting}
     if len(own) == len(messages) == 1 and not any(_UNSURE.search(bare) for _, bare, _, _ in quoting):
         at, _, sentence, message = own[0]
-        is_error = message[0] in "\"`“" and names_error(message[1:-1])
+        is_error = message[0] in '"`“' and names_error(message[1:-1])
         shown[at] = message[1:-1] if is_error else sentence
 
 
