@@ -33,7 +33,8 @@ def members(
     """Return task → why it counts as a member; `listed` are the tasks in the stated clusters."""
     stated = facts.filter(pl.col("key").is_in(["connected", "awaits"]))["value"]
     named = {*stated.drop_nulls()}
-    found = dict.fromkeys(_named_by_peers(records) | _missing_ranks(facts), NAMED)
+    lost = {*facts.filter(key="daemon_lost")["worker"].drop_nulls()}
+    found = dict.fromkeys(_named_by_peers(records) | _missing_ranks(facts) | lost, NAMED)
     if len(listed) > 1:
         roles = {split_task(task)[0] for task in listed}
         found = {task: why for task, why in found.items() if split_task(task)[0] not in roles}
