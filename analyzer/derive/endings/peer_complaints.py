@@ -7,7 +7,8 @@ The wording is in `rules/messages/`: messages that state `peer`, `remote_target`
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -98,7 +99,7 @@ def accusations(
     return frame("accusations", [*first.values(), *_awaited(facts, ends)])
 
 
-def _discount_each_other(missing: Sequence[dict[str, Any]], trainers: Set[str]) -> None:
+def _discount_each_other(missing: Sequence[dict[str, Any]], trainers: AbstractSet[str]) -> None:
     """Count no rank as missing in place where each waits for another: they submitted different tensors.
 
     That is so where two complete lists have no tensor in common, or each rank misses some.

@@ -1,4 +1,4 @@
-"""Joins lines that a terminal broke at its width before somebody copied them, a mail, or the author of a post."""
+"""Joins lines that a terminal, a mail or the author of a post broke before somebody copied them."""
 
 from collections.abc import Sequence
 
