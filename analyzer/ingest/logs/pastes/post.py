@@ -33,6 +33,10 @@ _STATEMENT = lazy_regex(
     r"(?:import|from|def|class|return|raise|if|elif|for|while|with|except|assert|del)\b.*|(?:try|else|finally):"
     r"|[@)#\]}].*|[\w.]+(?:\[[^\]]*\])?(?:, ?\w+)* ?[-+*/]?= ?\S.*|[\w.]+\(.*"
 )
+_EXPECTED = lazy_regex(
+    r"\W{0,4}(?i:(?:(?:describe )?the |what (?:is|was) the )?(?:expected|desired) (?:behaviou?r|results?|output))\W*$"
+)
+_HEADING = lazy_regex(r"\s{0,3}(?:#{1,6} |\*\*|__)\S")
 _LSF_REPORT = lazy_regex(r"Sender: LSF System <")
 _DIGITS = lazy_regex(r"\d+")
 _LEAST_CODE = 3
@@ -73,6 +77,7 @@ def printed(lines: Sequence[str], fences: Sequence[bool], quoted: Sequence[bool]
         for line, is_code in zip(lines, verbatim, strict=True)
     ]
     _mark_repeated(lines, forms)
+    _mark_expected(lines, forms, inside)
     for at, said in chat.items():
         forms[at] = Form.PRINTED if is_of_logger(said.strip()) else Form.SPOKEN
     if not chat and not _is_post(lines, forms, inside):
@@ -108,6 +113,16 @@ def _mark_repeated(lines: Sequence[str], forms: list[Form]) -> None:
     for at, what in enumerate(forms):
         if what is Form.SENTENCE and often[templates[at]] > 1:
             forms[at] = Form.PRINTED
+
+
+def _mark_expected(lines: Sequence[str], forms: list[Form], inside: Sequence[bool]) -> None:
+    """Take what is below the heading of the expected behavior for spoken, up to the next heading or block."""
+    is_expected = False
+    for at, line in enumerate(lines):
+        if inside[at] or _HEADING.match(line) or forms[at] is Form.PRINTED:
+            is_expected = not inside[at] and _HEADING.match(line) is not None and bool(_EXPECTED.match(line))
+        elif is_expected and line.strip():
+            forms[at] = Form.SPOKEN
 
 
 def _form_of_code(line: str) -> Form:

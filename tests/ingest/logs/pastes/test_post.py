@@ -139,3 +139,14 @@ def test_a_title_may_repeat_the_message_of_the_text() -> None:
     assert unmarked([f"# ML Engine: {quoted}", "", ASKED, "", f"> {quoted}"]) == ["", "", "", "", quoted]
     assert unmarked([other, "", ASKED, "", f"> {quoted}"]) == [""] * 5
     assert unmarked([f"# Solved: {quoted}", "", ASKED, "", f"> {quoted}"]) == [""] * 5
+
+
+def test_what_should_happen_was_not_printed() -> None:
+    """A line of a log below that heading stays, and so does what is below the next one."""
+    error = "ValueError: `handle` is not available outside the replica context"
+    heading = "**Describe the expected behavior**"
+    said, other = "`train_on_batch` should work", "tensorflow-gpu 1.12"
+    assert unmarked([ASKED, "", error, "", heading, said]) == ["", "", error, "", "", ""]
+    assert unmarked([ASKED, "", heading, said, "", LOG]) == [*[""] * 5, LOG]
+    assert unmarked([ASKED, "", heading, said, "", "**Other info**", other])[-1] == other
+    assert unmarked([LOG, "", "the expected behavior", said])[-1] == said
