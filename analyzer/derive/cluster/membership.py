@@ -23,6 +23,8 @@ _NOT_THERE = r"assign a device|does not exist|not a valid device|unknown device|
 """Regex of errors that report a named device as missing."""
 _COUNTS = ("num_workers", "group_size")
 """Keys of facts that state the number of workers; that of a collective's group, if each has one device."""
+_LOST_BY_LAUNCHER = ("daemon_lost", "pod_deleted")
+"""Keys of facts about a task that a launcher names as lost."""
 _MAX_COUNTED = 4_096
 """Upper limit of inferred worker indices, in case a number was misread."""
 
@@ -33,7 +35,8 @@ def members(
     """Return task → why it counts as a member; `listed` are the tasks in the stated clusters."""
     stated = facts.filter(pl.col("key").is_in(["connected", "awaits"]))["value"]
     named = {*stated.drop_nulls()}
-    found = dict.fromkeys(_named_by_peers(records) | _missing_ranks(facts), NAMED)
+    lost = {*facts.filter(pl.col("key").is_in(_LOST_BY_LAUNCHER))["worker"].drop_nulls()}
+    found = dict.fromkeys(_named_by_peers(records) | _missing_ranks(facts) | lost, NAMED)
     if len(listed) > 1:
         roles = {split_task(task)[0] for task in listed}
         found = {task: why for task, why in found.items() if split_task(task)[0] not in roles}

@@ -7,7 +7,9 @@ The wording is in `rules/messages/`: messages that state `peer`, `remote_target`
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -27,6 +29,8 @@ _OF_ITSELF = ("missing", "restarted")
 """Kinds of reports that a task prints about itself, too: Horovod's coordinator, rank 0, may miss its own."""
 _PASSED_BACK = re.compile(r"Error received from peer.*grpc_message\W{1,5}Collective ops is aborted by: ")
 """Regex of an answer: the peer was reached, and told in which status its own operation had ended."""
+_TENSORS = re.compile(r"\d+: \[(?P<names>[^\]\n]*)\]?$")
+"""Regex of the tensors that Horovod has not got from a rank; of many, it shows the first ones and `...`."""
 _TROUBLE = re.compile(
     r"(?i)err|fail|abort|exce|lost|unavail|cancel|crash|retry|restart|gone|dead|down|stop|exit|kill|term|sig|wait"
 )
@@ -90,7 +94,26 @@ def accusations(
                 key = (accuser, found.worker, found.kind)
                 if key not in first or (row["counts"] and not first[key]["counts"]):
                     first[key] = row
+    trainers = {worker for worker, end in ends.items() if end["trains"]}
+    _discount_each_other([row for row in first.values() if row["kind"] == "missing"], trainers)
     return frame("accusations", [*first.values(), *_awaited(facts, ends)])
+
+
+def _discount_each_other(missing: Sequence[dict[str, Any]], trainers: AbstractSet[str]) -> None:
+    """Count no rank as missing in place where each waits for another: they submitted different tensors.
+
+    That is so where two complete lists have no tensor in common, or each rank misses some.
+    """
+    lists = {row["worker"]: found["names"].split(", ") for row in missing if (found := _tensors(row))}
+    complete = [{*names} for names in lists.values() if "..." not in names[-1]]
+    differ = len({*map(tuple, lists.values())}) > 1
+    if (differ and trainers <= lists.keys()) or any(a.isdisjoint(b) for a, b in combinations(complete, 2)):
+        for row in missing:
+            row["counts"] = False
+
+
+def _tensors(row: Row) -> re.Match[str] | None:
+    return _TENSORS.match(row["says"].strip())
 
 
 def _wording(messages: Messages) -> _Wording:

@@ -1,4 +1,4 @@
-"""Joins lines that a terminal broke at its width before somebody copied them, or a mail that quotes them."""
+"""Joins lines that a terminal, a mail or the author of a post broke before somebody copied them."""
 
 from collections.abc import Sequence
 
@@ -20,6 +20,8 @@ _DIGITS = lazy_regex(r"\d+")
 _GAP = lazy_regex(r"\S {2,}(?=\S)")
 _BEGINNINGS = ("File ", "```", "Epoch ")
 """Beginnings of lines that are none of a logger's."""
+_NAME_OF_ERROR = lazy_regex(r"\s*(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception):\s*$")
+"""Regex for a line that an error's message should follow."""
 _END_OF_CELL = ("|", "+", "-", "=", "│", "*", "#")
 
 
@@ -62,6 +64,22 @@ def refilled(lines: Sequence[str], quoted: Sequence[bool]) -> Sequence[str]:
         else:
             first = at if starts else None
     return found if count >= _LEAST_REFILLED else lines
+
+
+def with_messages(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines, with an error's message that somebody broke and indented joined to its name."""
+    found, first = list(lines), None
+    for at, line in enumerate(lines):
+        if first is not None and line.strip() and _depth(line) > _depth(lines[first]):
+            found[first] = f"{found[first].rstrip()} {line.strip()}"
+            found[at] = ""
+        else:
+            first = at if line.rstrip()[-1:] == ":" and _NAME_OF_ERROR.match(line) else None
+    return found
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
 
 
 def _is_full(line: str, following: str, width: int) -> bool:

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from analyzer.ingest.logs.collectors.line_styles import Style
 from analyzer.ingest.logs.collectors.streams import detect_style
-from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled
+from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled, with_messages
 from analyzer.ingest.logs.pastes.manifests import declared
 from analyzer.ingest.logs.pastes.post import printed
 from analyzer.ingest.logs.prefixes import head
@@ -62,7 +62,7 @@ def unmarked(lines: Sequence[str]) -> list[str]:
     unquoted = joined(refilled(plain, [line[:1] == ">" for line in lines]))
     bare = [_without_backticks(line) if line[:1] == "`" else line for line in unquoted]
     depth = min((_depth(line) for line in bare if line.strip()), default=0)
-    moved = _dedented([line[depth:] for line in bare])
+    moved = with_messages(_dedented([line[depth:] for line in bare]))
     quoted = [line[:1] == "`" and _is_code(line) for line in unquoted]
     paired = _without_manifests(_paired(moved))
     return printed(paired, [is_fence(line) for line in paired], quoted)

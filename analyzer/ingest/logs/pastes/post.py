@@ -25,6 +25,7 @@ from analyzer.ingest.logs.pastes.line_forms import (
 from analyzer.ingest.logs.pastes.solved_errors import solved
 from analyzer.ingest.logs.pastes.speakers import said_in_chat
 from analyzer.model.lazy_regex import lazy_regex
+from analyzer.model.traceback_format import names_error
 
 _CERTAINLY_CODE = lazy_regex(
     r"(?:import \w[\w.]*(?: as \w+)?|from [\w.]+ import [\w*(].*|(?:def|class) \w+ ?[(:].*)$"
@@ -33,6 +34,11 @@ _STATEMENT = lazy_regex(
     r"(?:import|from|def|class|return|raise|if|elif|for|while|with|except|assert|del)\b.*|(?:try|else|finally):"
     r"|[@)#\]}].*|[\w.]+(?:\[[^\]]*\])?(?:, ?\w+)* ?[-+*/]?= ?\S.*|[\w.]+\(.*"
 )
+_EXPECTED = lazy_regex(
+    r"\W{0,4}(?i:(?:(?:describe )?the |what (?:is|was) the )?(?:expected|desired) "
+    r"(?:behaviou?r|results?|output))\W*$"
+)
+_HEADING = lazy_regex(r"\s{0,3}(?:#{1,6} |\*\*|__)\S")
 _LSF_REPORT = lazy_regex(r"Sender: LSF System <")
 _DIGITS = lazy_regex(r"\d+")
 _NUMBERED = lazy_regex(r"[a-z][\w.-]*\d[\w.-]*:(?: |$)")
@@ -44,7 +50,8 @@ _LEAST_CODE = 3
 _LONG_OPENING = 3
 """Minimum number of lines of prose with which a post begins whose author says neither `I` nor asks."""
 _QUOTATION = lazy_regex(
-    r"\"[^\"]+\"|`[^`]+`|“[^”]+”|\b[A-Z]\w+(?:Error|Exception): .+|\bwith (?:exit )?(?:code|status) \d{1,3}\b"
+    r"\"[^\"]+\"|`[^`]+`|“[^”]+”|\b[A-Z]\w+(?:Error|Exception): .+"
+    r"|\bwith (?:a non-zero )?(?:exit )?(?:code|status)(?: of)? \d{1,3}\b"
 )
 _MESSAGE_WORDS = 4
 """Minimum number of words of a message; fewer are a name that a sentence mentions."""
@@ -76,6 +83,7 @@ def printed(lines: Sequence[str], fences: Sequence[bool], quoted: Sequence[bool]
         for line, is_code in zip(lines, verbatim, strict=True)
     ]
     _mark_repeated(lines, forms)
+    _mark_expected(lines, forms, inside)
     for at, said in chat.items():
         forms[at] = Form.PRINTED if is_of_logger(said.strip()) else Form.SPOKEN
     if not chat and (not _is_post(lines, forms, inside) or (not any(inside) and _is_collected(lines))):
@@ -119,6 +127,16 @@ def _mark_repeated(lines: Sequence[str], forms: list[Form]) -> None:
     for at, what in enumerate(forms):
         if what is Form.SENTENCE and often[templates[at]] > 1:
             forms[at] = Form.PRINTED
+
+
+def _mark_expected(lines: Sequence[str], forms: list[Form], inside: Sequence[bool]) -> None:
+    """Take what is below the heading of the expected behavior for spoken, up to the next heading or block."""
+    is_expected = False
+    for at, line in enumerate(lines):
+        if inside[at] or _HEADING.match(line) or forms[at] is Form.PRINTED:
+            is_expected = not inside[at] and _HEADING.match(line) is not None and bool(_EXPECTED.match(line))
+        elif is_expected and line.strip():
+            forms[at] = Form.SPOKEN
 
 
 def _form_of_code(line: str) -> Form:
@@ -215,20 +233,29 @@ def _source_lines(lines: Sequence[str]) -> int:
 
 
 def _restore_quotation(shown: list[str], lines: Sequence[str]) -> None:
-    """Put the only sentence back that quotes a message, unless it doubts it; there is none if several do."""
+    """Put the only sentence back that quotes a message, unless it doubts it; there is none if several do.
+
+    A title may quote the same message. Of an error in quotes, what the sentence says around it is left out.
+    """
     quoting = [(at, *each) for at, line in enumerate(lines) if line.isascii() for each in _quoting(line)]
-    if len(quoting) == 1 and _UNSURE.search(quoting[0][1]) is None:
-        at, _, shown[at] = quoting[0]
+    own = [each for each in quoting if not lines[each[0]].startswith("#")] or quoting
+    messages = {message for *_, message in quoting}
+    if len(own) == len(messages) == 1 and not any(_UNSURE.search(bare) for _, bare, _, _ in quoting):
+        at, _, sentence, message = own[0]
+        is_error = message[0] in '"`“' and names_error(message[1:-1])
+        shown[at] = message[1:-1] if is_error else sentence
 
 
-def _quoting(line: str) -> Iterator[tuple[str, str]]:
-    """Yield each sentence that quotes a message, without its quotation and as it is."""
+def _quoting(line: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each sentence that quotes a message, without its quotation and as it is, and the message."""
     start = 0
     bare = _QUOTATION.sub(_masked, line)
     for sentence in _BETWEEN_SENTENCES.split(bare):
         start = bare.index(sentence, start)
+        whole = line[start : start + len(sentence)]
         if _QUOTED in sentence:
-            yield sentence, line[start : start + len(sentence)]
+            marks = zip(whole, sentence, strict=True)
+            yield sentence, whole, "".join(letter for letter, mark in marks if mark == _QUOTED)
 
 
 def _masked(quotation: re.Match[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled
+from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled, with_messages
 from analyzer.ingest.logs.text import ESCAPES
 
 WIDTH = 80
@@ -106,3 +106,23 @@ def test_lines_that_a_mail_filled_with_words_are_joined() -> None:
 def test_lines_that_had_room_for_the_next_word_are_none_of_them(lines: list[str], quoted: bool) -> None:
     """Nor a single one, one that is not quoted or too long for a mail, and one above an indented line."""
     assert refilled(lines, [quoted] * len(lines)) == lines
+
+
+def test_a_message_below_the_name_of_its_error_is_joined_to_it() -> None:
+    """It is indented deeper; what follows at the depth of the name is another line."""
+    broken = ["a.b.InvalidArgumentError:", "    Cannot assign a device for", "      operation x.", "step 3"]
+    assert with_messages(broken) == [
+        "a.b.InvalidArgumentError: Cannot assign a device for operation x.",
+        "",
+        "",
+        "step 3",
+    ]
+    apart = [
+        "a.b.InvalidArgumentError:",
+        "step 3",
+        "AssertionError",
+        "    at x",
+        "Known errors:",
+        "    KeyError",
+    ]
+    assert with_messages(apart) == apart

@@ -124,8 +124,10 @@ def test_a_message_counts_where_a_post_shows_no_log() -> None:
     """If a single sentence quotes one, and does not doubt it."""
     plain = "The error code is DataLossError: corrupted record at 15458974733"
     doubted = "It is not DataLossError: corrupted record at 15458974733"
+    around = "The job starts, but the log of the cloud shows `ImportError: No module named absl` there."
     assert unmarked([ASKED, plain]) == ["", plain]
     assert unmarked([ASKED, doubted]) == ["", ""]
+    assert unmarked([ASKED, around]) == ["", "ImportError: No module named absl"]
     assert unmarked([ASKED, plain, plain]) == ["", "", ""]
     assert unmarked([ASKED, plain, "", LOG]) == ["", "", "", LOG]
 
@@ -137,3 +139,23 @@ def test_lines_with_a_label_of_a_new_form_are_no_post() -> None:
     assert unmarked(labelled) == labelled
     talk = [f"{'anna' if n % 2 else 'bob'}: {text}" for n, text in enumerate(said)]
     assert unmarked(talk) != talk
+
+
+def test_a_title_may_repeat_the_message_of_the_text() -> None:
+    """Another message there leaves open which of the two ended the job, and so does a doubt."""
+    quoted = "The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL)"
+    other = "# The replica master 0 exited with a non-zero status of 1"
+    assert unmarked([f"# ML Engine: {quoted}", "", ASKED, "", f"> {quoted}"]) == ["", "", "", "", quoted]
+    assert unmarked([other, "", ASKED, "", f"> {quoted}"]) == [""] * 5
+    assert unmarked([f"# Solved: {quoted}", "", ASKED, "", f"> {quoted}"]) == [""] * 5
+
+
+def test_what_should_happen_was_not_printed() -> None:
+    """A line of a log below that heading stays, and so does what is below the next one."""
+    error = "ValueError: `handle` is not available outside the replica context"
+    heading = "**Describe the expected behavior**"
+    said, other = "`train_on_batch` should work", "tensorflow-gpu 1.12"
+    assert unmarked([ASKED, "", error, "", heading, said]) == ["", "", error, "", "", ""]
+    assert unmarked([ASKED, "", heading, said, "", LOG]) == [*[""] * 5, LOG]
+    assert unmarked([ASKED, "", heading, said, "", "**Other info**", other])[-1] == other
+    assert unmarked([LOG, "", "the expected behavior", said])[-1] == said
