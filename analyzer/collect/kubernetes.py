@@ -70,8 +70,8 @@ def collect(commands: Commands, job: Job) -> None:
     """Save everything that the cluster still has of a job."""
     described = _described(commands, job)
     pods = _pods(commands, job, described)
-    expected = members(described, dict(_tf_configs(pods)))
-    named = job.selector or f"{job.kind}/{job.name}"
+    expected = [] if job.kind == "pod" else members(described, dict(_tf_configs(pods)))
+    named = f"with {job.selector}" if job.selector else f"of {job.kind}/{job.name}"
     if pods:
         commands.write_json("pods.json", {"apiVersion": "v1", "kind": "List", "items": pods})
         for stem, pod in _attempts(pods):
@@ -82,11 +82,11 @@ def collect(commands: Commands, job: Job) -> None:
         _save_tf_configs(commands, pods)
         _save_nodes(commands, pods)
     else:
-        commands.report_missing(f"no pods of {named}: deleted, or another namespace?")
+        commands.report_missing(f"no pods {named}: deleted, or another namespace?")
     told = _save_events(commands, job, {job.name, *map(_name, pods)} - {""}, expected)
     if pods and not _succeeded(described):
         gone = [each for each in expected if not any(each.is_named(_name(pod)) for pod in pods)]
-        there = f"{len(expected) - len(gone)} of {len(expected)} pods of {named} exist"
+        there = f"{len(expected) - len(gone)} of {len(expected)} pods {named} exist"
         _report_gone(commands, there, gone, told)
 
 

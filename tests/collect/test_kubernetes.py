@@ -229,6 +229,8 @@ def test_the_events_of_a_pod_that_is_gone_tell_its_end(
     assert "culprit worker:2  peer.preempted" in told.out
     assert "gpt-worker-1" not in Path("run/events.json").read_text()
     assert Path("run/not_collected.txt").read_text().startswith("bert-worker-2.log\t2 of 3 pods")
+    main(["k8s", "pod/bert-worker-1", "-o", "one", "--no-analyze"])
+    assert "exist" not in capsys.readouterr().err  # nobody asked for the others
 
 
 @kubectl

@@ -121,7 +121,7 @@ def _summaries(values: pl.DataFrame) -> pl.DataFrame:
     return values.group_by(_KEY, maintain_order=True).agg(
         pl.col("epoch", "step").first().name.prefix("_"),
         pl.struct(_PLACE).last().alias("_last_place"),
-        *_first_of(bad, "_bad_place", nonfinite_epoch="epoch", nonfinite_step="step"),
+        *_first_of(bad, "_bad_place", nonfinite_epoch="epoch", nonfinite_step="step", _bad_steps="steps"),
         *_first_of(far, "_far_place", exploded_epoch="epoch", exploded_step="step", exploded_steps="steps"),
         *_last_before(bad),
         *_first_after(bad),
@@ -211,6 +211,12 @@ def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
     for name in ("nonfinite", "finite", "again"):
         at = row[f"{name}_epoch"], row[f"{name}_step"]
         row[f"{name}_place"] = None if at == (None, None) else position(*at)
+    if (
+        summary["origin"] == "fit"
+        and row["nonfinite_epoch"]
+        and summary["_bad_steps"] == row["nonfinite_step"]
+    ):
+        row["nonfinite_place"] = position(row["nonfinite_epoch"], None)  # the mean over the epoch
     return row | (summary["_bad_place"] or {})
 
 

@@ -190,14 +190,20 @@ def _expression(form: _Form, end: int) -> re.Pattern[str]:
     if last != " ":
         return _compiled(found, "(?P<text>.*)$")
     width = min(map(len, seen[-1])) if end == len(form.parts) else 1
-    return _compiled(found[:-1], rf"(?:[ \t]{{{width}}}(?P<text>.*)|[ \t]*)$")
+    blank = _blank(seen[-1])
+    return _compiled(found[:-1], rf"(?:{blank}{{{width}}}(?P<text>.*)|{blank}*)$")
 
 
 def _part(part: str, values: AbstractSet[str], *, only_words: bool) -> str:
     if part == "W":
         expression = _WORD_WITH_COMMA if any("," in value for value in values) else _WORD
         return f"({_word(values) if only_words else expression})"
-    return {" ": r"[ \t]+", '"': "[\"']"}.get(part, re.escape(part))
+    return {" ": f"{_blank(values)}+", '"': "[\"']"}.get(part, re.escape(part))
+
+
+def _blank(values: AbstractSet[str]) -> str:
+    """Return a regex for one character of white space: a tab alone, if nothing else stood there."""
+    return r"\t" if {*"".join(values)} == {"\t"} else r"[ \t]"
 
 
 def _compiled(prefix: Sequence[str], rest: str) -> re.Pattern[str]:

@@ -9,7 +9,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
@@ -190,6 +190,8 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     pods = {current.worker: current}
     nobodys = False  # whether the pod that began last is that of no worker, as far as its names tell
     printed = [line for _, line in numbered]
+    of_states: list[tuple[int, str, Iterable[str], str | None]] = []
+    of_last_states = of_states[:]  # how earlier attempts ended is quoted only if nothing else is
     labels, event_pods, helping = _Labels(), _pods_of_events(printed), lines_of_helpers(printed)
     for place, (number, line) in enumerate(numbered, 1):
         if place in helping:
@@ -212,7 +214,10 @@ def read(output: SourceRows, matcher: Matcher) -> None:
                 output.add("facts", worker=current.worker, line=number, key=key, value=value, excerpt=excerpt)
         event_row = _EVENT.match(line)
         about = worker_of(event_row["value"]) if event_row else event_pods.get(place, current.worker)
-        add_matches(output, matcher, number, line, wanted.get(place, ()), worker=about)
+        kept = of_last_states if current.in_last_state else of_states
+        kept.append((number, line, wanted.get(place, ()), about))
+    for number, line, hits, about in (*of_states, *of_last_states):
+        add_matches(output, matcher, number, line, hits, worker=about)
     _add_ends(output, pods)
 
 

@@ -254,3 +254,4 @@ def test_a_host_without_lines_of_tensorflow_is_known_by_its_tab(between: str, is
     style = learned_style(marked)
     assert style is not None
     assert (style(marked[-1]) is not None) is is_known
+    assert style("The replica ps 1 ran out-of-memory") is None

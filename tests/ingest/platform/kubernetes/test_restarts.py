@@ -63,3 +63,17 @@ def test_the_plain_table_counts_restarts(make_run: MakeRun) -> None:
         "worker:0": 6,
         "worker:1": 1,
     }
+
+
+def test_the_reason_of_the_last_end_is_quoted_first(make_run: MakeRun) -> None:
+    """That of the attempt before stands above it in the file."""
+    again = pod(1, 0, "x")
+    killed = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    container = again["status"]["containerStatuses"][0] | {"restartCount": 1}
+    container.pop("state", None)
+    again["status"]["containerStatuses"] = [container | {"lastState": killed, "state": killed}]
+    text = json.dumps(again, indent=4)
+    tables = load_tables(discover([make_run({**LOGS, "pod.json": text})]), our_rules())
+    before, last = (number for number, line in enumerate(text.split("\n"), 1) if "OOMKilled" in line)
+    found = tables["matches"].filter(pattern="host-oom-killed/oom_record", source="pod.json")
+    assert found["line"].to_list() == [last, before]
