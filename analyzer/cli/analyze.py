@@ -41,7 +41,7 @@ _EPILOG = """examples:
 exit status:
   0    healthy, or degraded with --fail-on failed
   1    failed or degraded, and a cause is named, however unsure; with --verify, a quote is not in the files
-  2    wrong usage, a rule file is wrong, or --post failed
+  2    wrong usage, several jobs at once, a rule file is wrong, or --post failed
   3    failed with an unknown cause, or not enough data
   4    nothing could be read
   70   internal error
