@@ -25,6 +25,9 @@ from analyzer.storage.package_files import resource
 if TYPE_CHECKING:
     from analyzer.diagnose import BaselineRun
 
+_MANY_SOURCES = 1_000
+"""Number of files from which what the stages before needed is worth returning before the document is made."""
+
 
 def analyze(
     paths: Sequence[Path], options: AnalysisOptions | None = None, pack: RulePack | None = None
@@ -113,7 +116,12 @@ def diagnose_tables(
     from analyzer.engine.evaluate import match
 
     made = made_with(pack.described, command)
-    return diagnose(name, match(pack, tables), tables, made, baseline, pack.renamed, pack.causes)
+    findings = match(pack, tables)
+    if tables["sources"].height > _MANY_SOURCES:
+        from analyzer.storage.free_memory import return_free_memory
+
+        return_free_memory()
+    return diagnose(name, findings, tables, made, baseline, pack.renamed, pack.causes)
 
 
 def _baseline(options: AnalysisOptions, pack: RulePack) -> BaselineRun | None:

@@ -256,11 +256,8 @@ def _bad_losses(tables: Tables) -> Iterator[Event]:
     """Yield an event for each loss that becomes NaN or infinite, and for each training loss that explodes."""
     losses = tables["curves"].filter(pl.col("quantity").is_in(_LOSSES))
     for row in losses.filter(pl.col("nonfinite") > 0).iter_rows(named=True):
-        yield _event(
-            row,
-            "nonfinite",
-            f"{row['tag']} not finite from {row['nonfinite_place'] or position(None, None)} on",
-        )
+        since = row["nonfinite_place"] or position(None, None)
+        yield _event(row, "nonfinite", f"{row['tag']} not finite from {since} on")
     exploded = (pl.col("quantity") == "training_loss") & pl.col("exploded") & (pl.col("nonfinite") == 0)
     for row in losses.filter(exploded).iter_rows(named=True):
         since = position(row["exploded_epoch"], row["exploded_step"])

@@ -100,7 +100,8 @@ def by_own_number(
     tasks = _tasks_of_pods(sources, stated)
     found = {}
     for worker, claim in claims.items():
-        confirmed = claim is None and any(tasks.get(_stem(log)) == worker for log in numbered[worker])
+        logs = numbered[worker] if tasks and claim is None else ()
+        confirmed = any(tasks.get(_stem(log)) == worker for log in logs)
         by_number = Claim(worker, Basis.POD if confirmed else Basis.NUMBER)
         found[worker] = claim if claim and claim.worker == worker else by_number
     return found

@@ -94,7 +94,7 @@ def counted_in_names(clues: Mapping[str, TaskClues], listed: Sequence[str]) -> d
     """
     claims = {worker: each.claim for worker, each in clues.items()}
     ranked = counted_by_rank(claims, listed) or _each_role_from_one(clues)
-    return ranked or _first_as_chief(clues, listed)
+    return ranked or (_first_as_chief(clues, listed) if "chief:0" in clues else {})
 
 
 def _first_as_chief(clues: Mapping[str, TaskClues], listed: Sequence[str]) -> dict[str, Claim]:

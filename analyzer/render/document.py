@@ -1,14 +1,16 @@
 """Renders a diagnosis as canonical JSON: equal diagnoses give equal bytes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from io import StringIO
 from typing import Any
 
 from analyzer.render.formatting import worker_key
 from analyzer.storage.package_files import resource
 
 Schema = Mapping[str, Any]
+Write = Callable[[str], Any]
 _LEAVES = frozenset({str, int, float, bool, type(None)})
 """Scalar types, tested first because most values are scalars."""
 _LISTS = (list, tuple)
@@ -22,21 +24,37 @@ def render(diagnosis: Mapping[str, Any]) -> str:
     Raises:
         ValueError: a number is NaN or infinite, which JSON cannot express.
     """
-    return _text(in_schema_order(diagnosis), "\n") + "\n"
+    out = StringIO()
+    _write(out.write, diagnosis, _schema(), "\n")
+    out.write("\n")
+    return out.getvalue()
 
 
-def _text(value: Any, line: str) -> str:  # noqa: ANN401  (JSON)
-    """Return the JSON text of a value, lists of numbers on one line; `line` is a line break with indent."""
+def _write(write: Write, value: Any, schema: Schema, line: str) -> None:  # noqa: ANN401  (JSON)
+    """Write the JSON text of a value, lists of numbers on one line; `line` is a line break with indent.
+
+    Piece by piece: an ordered copy of the document and the texts of its parts would be several times as big.
+    """
     in_braces = isinstance(value, dict)
     if not value or not (in_braces or (isinstance(value, _LISTS) and not {*map(type, value)} <= _NUMBERS)):
-        return _ENCODER.encode(value)
+        write(_ENCODER.encode(value))
+        return
     deeper = f"{line}  "
-    if in_braces:
-        parts = [f"{_ENCODER.encode(key)}: {_text(item, deeper)}" for key, item in value.items()]
-    else:
-        parts = [_text(item, deeper) for item in value]
+    before = deeper
     opening, closing = "{}" if in_braces else "[]"
-    return f"{opening}{deeper}{f',{deeper}'.join(parts)}{line}{closing}"
+    write(opening)
+    if in_braces:
+        for key, item, of_item in _in_order(value, schema):
+            write(f"{before}{_ENCODER.encode(key)}: ")
+            _write(write, item, of_item, deeper)
+            before = f",{deeper}"
+    else:
+        items: Schema = _definition(schema).get("items", {})
+        for item in value:
+            write(before)
+            _write(write, item, items, deeper)
+            before = f",{deeper}"
+    write(f"{line}{closing}")
 
 
 def in_schema_order(diagnosis: Mapping[str, Any]) -> Any:  # noqa: ANN401  (JSON)
@@ -55,16 +73,21 @@ def _in_schema_order(value: Any, schema: Schema) -> Any:  # noqa: ANN401
     if not value:
         return value
     if isinstance(value, dict):
-        known: Schema = _definition(schema).get("properties", {})
-        rest = sorted([k for k in value if k not in known], key=worker_key)
-        named = [(k, value[k]) for k in (*known, *rest) if k in value]
-        return {k: v if type(v) in _LEAVES else _in_schema_order(v, known.get(k, {})) for k, v in named}
+        named = _in_order(value, schema)
+        return {k: v if type(v) in _LEAVES else _in_schema_order(v, of_v) for k, v, of_v in named}
     if isinstance(value, _LISTS):
         items: Schema = _definition(schema).get("items", {})
         if "prefixItems" in items:  # thousands of rows of scalars, without keys
             return value
         return [item if type(item) in _LEAVES else _in_schema_order(item, items) for item in value]
     return value
+
+
+def _in_order(value: Mapping[str, Any], schema: Schema) -> Iterator[tuple[str, Any, Schema]]:
+    """Yield each key of an object with its value and the schema of that, in the order of the schema."""
+    known: Schema = _definition(schema).get("properties", {})
+    rest = sorted([key for key in value if key not in known], key=worker_key)
+    return ((key, value[key], known.get(key, {})) for key in (*known, *rest) if key in value)
 
 
 def _definition(schema: Schema) -> Schema:

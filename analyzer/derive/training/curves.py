@@ -211,12 +211,9 @@ def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
     for name in ("nonfinite", "finite", "again"):
         at = row[f"{name}_epoch"], row[f"{name}_step"]
         row[f"{name}_place"] = None if at == (None, None) else position(*at)
-    if (
-        summary["origin"] == "fit"
-        and row["nonfinite_epoch"]
-        and summary["_bad_steps"] == row["nonfinite_step"]
-    ):
-        row["nonfinite_place"] = position(row["nonfinite_epoch"], None)  # the mean over the epoch
+    is_mean = summary["origin"] == "fit" and summary["_bad_steps"] == row["nonfinite_step"]
+    if is_mean and row["nonfinite_epoch"]:
+        row["nonfinite_place"] = position(row["nonfinite_epoch"], None)
     return row | (summary["_bad_place"] or {})
 
 
