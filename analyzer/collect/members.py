@@ -1,4 +1,4 @@
-"""Tells which pods a job of Kubernetes has by its specification, also those that are gone.
+"""Lists the pods that a Kubernetes job should have, including those that are gone.
 
 The names follow from the job's: `bert-worker-2` for a TFJob and its relatives, `bert-2` for a StatefulSet,
 `bert-2-x7k2p` for an indexed Job, `bert-workers-0-2-x7k2p` for a JobSet. Where the job is not described, the
@@ -88,7 +88,7 @@ def _numbered(name: str, count: int, *, suffixed: bool = False) -> Iterator[Memb
 
 
 def _of_clusters(tf_configs: Mapping[str, str]) -> Iterator[Member]:
-    """Yield the pods that the clusters of TF_CONFIG name; none if a pod has another name than its address."""
+    """Yield the pods named by the addresses in TF_CONFIG; none if the address of a pod does not name it."""
     clusters = []
     for pod, text in tf_configs.items():
         with suppress(ValueError, TypeError, KeyError, IndexError, AttributeError):

@@ -1,4 +1,4 @@
-"""Files in several parts: archives split in order to send them, and answers of Loki in pages.
+"""Joins files that come in several parts: archives that were split for sending, and pages of Loki's answers.
 
 `logs.tar.gz.partaa` and `logs.zip.001` are parts of an archive. Loki answers with a few thousand lines;
 `loki-0.json` and `loki-1.json` are pages of one query if they have lines of the same streams.
@@ -25,7 +25,7 @@ _MAX_PAGE_BYTES = 8 << 20
 
 
 def parts_of(sources: Iterable[Source]) -> list[tuple[str, Sequence[Source]]]:
-    """Return name and parts, in order, of each file that is in several; a part alone is none."""
+    """Return (name, parts in order) of each file that comes in several parts."""
     archives: defaultdict[str, list[Source]] = defaultdict(list)
     pages: defaultdict[str, list[Source]] = defaultdict(list)
     for source in sources:
@@ -46,7 +46,7 @@ def with_whole(
     scratch: Path,
     budget: Budget,
 ) -> dict[Path, Source]:
-    """Return the sources, with each file that is in several parts in place of these, joined in `scratch`."""
+    """Return the sources with the parts of each file replaced by the whole file, joined in `scratch`."""
     found = dict(sources)
     for number, (name, parts) in enumerate(split):
         for part in parts:
@@ -58,7 +58,7 @@ def with_whole(
 
 
 def _joined(parts: Sequence[Source], target: Path, budget: Budget) -> str:
-    """Write the parts into one file, pages on lines of their own; return why that failed, or ''."""
+    """Join parts into one file, each page on a line of its own; return the error in words, or ''."""
     try:
         with target.open("wb") as whole:
             for part in parts:
@@ -74,7 +74,7 @@ def _joined(parts: Sequence[Source], target: Path, budget: Budget) -> str:
 
 
 def _begins(parts: Sequence[Source]) -> bool:
-    """Return True for several parts, the first one of an archive among them."""
+    """Return True if there are several parts, and the first of them begins an archive."""
     match = _PART.match(parts[0].name)
     return len(parts) > 1 and match is not None and _FIRST.fullmatch(match["number"]) is not None
 

@@ -148,7 +148,7 @@ class Firing(NamedTuple):
         return [worker for worker in self.roster.everyone if worker in found]
 
     def _finished(self, worker: str) -> bool:
-        """Return True if a worker reached its planned end or exited with 0, so that it missed nobody."""
+        """Return True if a worker reached its planned end or exited with 0: it is nobody's victim."""
         ending = self.roster.endings[worker]
         return bool(ending["ended"] == "finished" or ending["exit_code"] == 0)
 

@@ -148,7 +148,7 @@ def _in_several_folders(logs: Iterable[str]) -> set[str]:
 
 
 def _of_stages(logs: Iterable[str]) -> set[str]:
-    """Return the logs of folders whose first numbers are of stages: `20_image_build.txt`, `65_job_prep.txt`.
+    """Return the logs that are numbered by stage of the job, not by worker: `20_image_build.txt`.
 
     Workers share the words of their names, or are counted without a gap.
     """

@@ -98,7 +98,7 @@ class Owners(NamedTuple):
 
 
 def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, messages: Messages) -> Owners:
-    """Return the workers of logs whose names have only a number, or nothing that identifies a worker."""
+    """Return log → worker for the logs whose names do not state it: they have a number alone, or none."""
     clusters, beside = stated_clusters(stated), logs_on_host(sources, stated)
     sources = [source for source in sources if source.name not in beside]
     numbered = {source.name for source in sources if source.worker}

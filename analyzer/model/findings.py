@@ -44,7 +44,7 @@ class Verdict(StrEnum):
 
 
 class Evidence(NamedTuple):
-    """A place in the user's own files, or the absence of something from a source.
+    """What supports a finding: a line of one of the user's files, or the fact that something is missing.
 
     `kind` is `line`, `fact`, `value` or `absence`; `marks` are half-open character ranges of `excerpt`;
     `time` is in seconds since the epoch.

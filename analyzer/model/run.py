@@ -94,7 +94,7 @@ class Diagnosis(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A run for use in notebooks: every table of docs/tables.md by name, and the diagnosis."""
+    """What `analyze` returns: the diagnosis of a run, and all its tables by name (docs/tables.md)."""
 
     name: str
     tables: Tables

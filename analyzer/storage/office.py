@@ -1,4 +1,4 @@
-"""Texts that somebody saved as a document of an office program: OpenDocument (`.odt`) and Word (`.docx`)."""
+"""Reads the text of office documents into which somebody pasted a log: `.odt` and `.docx`."""
 
 import re
 import zipfile

@@ -44,15 +44,15 @@ def matches(
         run_times.apart_from_end(found, "excerpt").alias("of_another_time"),
         pl.Series("tensorflow", stated, dtype=pl.String()),
     )
-    flushed = exceptions.drop_nulls("started_at").select("source", "started_at").unique("source")
-    below_start = pl.col("line") > pl.col("started_at")
+    flushed = exceptions.drop_nulls("unordered_from").select("source", "unordered_from").unique("source")
+    is_unordered = pl.col("line") > pl.col("unordered_from")
     joined = joined.join(flushed, on="source", how="left", maintain_order="left").with_columns(
         overcome=pl.col("overcome")
         & ~_ends_excerpt(joined, facts, scalars)
-        & ~below_start.fill_null(value=False)
+        & ~is_unordered.fill_null(value=False)
     )
     begun = (pl.col("first") < pl.col("line")).fill_null(value=False)
-    return joined.with_columns(pl.col("before_start") & ~begun).drop("first", "last", "started_at")
+    return joined.with_columns(pl.col("before_start") & ~begun).drop("first", "last", "unordered_from")
 
 
 def _ends_excerpt(found: pl.DataFrame, facts: pl.DataFrame, scalars: pl.DataFrame) -> pl.Series:

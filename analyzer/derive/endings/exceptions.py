@@ -98,7 +98,7 @@ def exceptions(
         in_bars = row["line"] >= bars[row["source"]][0] if row["source"] in bars else False
         ends = (each for each in behind if not (in_bars and each["line"] == bars[row["source"]][1]))
         row["final"] = not any(comes_after(each, row) for each in ends if not was_flushed(each, flushed))
-        row["started_at"] = flushed.get(row["source"])
+        row["unordered_from"] = flushed.get(row["source"])
     return frame("exceptions", rows)
 
 

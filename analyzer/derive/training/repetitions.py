@@ -1,4 +1,4 @@
-"""Finds the line that a worker printed again and again after its last progress, as a loop of retries does."""
+"""Finds the line that a worker repeats after its last progress, as a loop of retries does."""
 
 import polars as pl
 
@@ -12,7 +12,7 @@ _TRAINED = ["worker", "attempt"]
 
 
 def repetitions(lifetimes: pl.DataFrame, records: pl.DataFrame, scalars: pl.DataFrame) -> pl.DataFrame:
-    """Return what each training worker repeated from its last progress to its last line, one row per worker.
+    """Return the line that each training worker repeated after its last progress, one row per worker.
 
     Lines are the same if only their numbers differ. One that was printed before the last progress too, such
     as that of a monitor, is part of usual work; so is one with progress between its repetitions.

@@ -176,7 +176,7 @@ def _is_mark(token: str) -> bool:
 
 
 def _expression(form: _Form, end: int) -> re.Pattern[str]:
-    """Return a regex for lines that begin with the first `end` parts of a form; words are groups."""
+    """Return a regex for lines with the first `end` parts of a prefix; each word is a group."""
     only_words = {*form.parts} <= {"W", " "}
     seen = [{prefix[at] for prefix in form.prefixes} for at in range(end)]
     narrow = [only_words and {*after} != {"\t"} for after in [*seen[1:], set()]]

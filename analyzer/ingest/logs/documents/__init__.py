@@ -33,7 +33,7 @@ class TextLine(NamedTuple):
 
 
 class Logs(NamedTuple):
-    """The lines of the logs in a document, and its damage in words; both are empty for any other file."""
+    """The log lines found in a document, and what is damaged in it; both are empty for other files."""
 
     lines: Sequence[TextLine] = ()
     damage: str = ""

@@ -87,7 +87,7 @@ def _holds_objects(value: object, depth: int = _MAX_DEPTH) -> bool:
 
 
 def _without_lists(row: Entry, depth: int = _MAX_DEPTH) -> Entry:
-    """Return an object without the lists in it, which are no fields of what stands in one of them."""
+    """Return an object without its lists: they hold other entries, and are no fields of an entry."""
     return {
         name: _without_lists(part, depth - 1) if isinstance(part, dict) else part
         for name, part in row.items()

@@ -1,4 +1,4 @@
-"""The order of entries by time: newest first, oldest first, or neither, as some exports have them."""
+"""Sorts exported entries by time: some exports have the newest first, others no order at all."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Entries that stand as a text in JSON: in Base64, as queues carry them, or as JSON within JSON."""
+"""Unpacks log entries that JSON carries as a text: Base64, as in message queues, or JSON in a string."""
 
 import json
 import zlib
