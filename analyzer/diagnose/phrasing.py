@@ -210,7 +210,8 @@ def _reasons(decision: Decision, tables: Tables) -> list[str]:
 
 def _last_line_of_the_odd_one(tables: Tables) -> Iterator[str]:
     """Yield the last words of the worker whose exit code stands out, of a job that failed."""
-    odd, words = odd_exit(tables), last_words(tables)
+    odd = odd_exit(tables)
+    words = last_words(tables) if odd else []
     if odd and words and words[0]["worker"] == odd[0] and not tables["job"]["all_finished"].item():
         quoted = shorten(words[0]["excerpt"].strip(), _QUOTED_CHARACTERS)
         what, place = words[0]["says"].replace("lines", "line"), f"{words[0]['source']}:{words[0]['line']}"

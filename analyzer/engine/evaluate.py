@@ -1,6 +1,6 @@
 """Evaluates rules on tables; the result is one finding per rule."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import polars as pl
@@ -10,9 +10,10 @@ from analyzer.engine.order import Order
 from analyzer.engine.roster import Roster, roster_of
 from analyzer.engine.rule_types import Rule, RulePack
 from analyzer.engine.select import RowsByWorker, select
-from analyzer.engine.truth import Truths, distinct, rows_of_scope, truths_of
+from analyzer.engine.truth import Alike, rows_of_scope, truths_of
 from analyzer.model.findings import Finding, MissingSignal, Outcome
 from analyzer.model.run import Tables
+from analyzer.tables.grouping import grouped
 from analyzer.tables.kinds_read import kinds_read
 
 _NOBODY = ""
@@ -58,19 +59,37 @@ def evaluate(
         return finding_of(rule, Outcome.NOT_APPLICABLE, reason=reason, lacks=lacking[0])
     none = dict.fromkeys(rule.signals, False)
     if not any(rows.values()) and not rule.holds(none):  # the usual case
-        return finding_of(rule, Outcome.QUIET, reason=_why_quiet(rule, [(_NOBODY, none)]))
+        return finding_of(rule, Outcome.QUIET, reason=_why_quiet(rule, [Alike([_NOBODY], none)]))
     subjects = (*roster.everyone, *([_NOBODY] if roster.mixed else [])) if rule.binds else (_NOBODY,)
-    ordered = any(signal.after or signal.before for signal in rule.signals.values())
-    seen = {each: _in_order(rule, rows, each, roster, order) if ordered else rows for each in subjects}
-    truths = truths_of(rule.signals, seen, roster.training, roster.leader)
-    different = distinct(truths)
-    holds = {id(truth): rule.holds(truth) for _, truth in different}
-    holding = [subject for subject in subjects if holds[id(truths[subject])]]
-    fired = [subject for subject in holding if subject] or holding
-    if not fired:
-        near = _missing_signal(rule, different)
-        return finding_of(rule, Outcome.QUIET, reason=_why_quiet(rule, different), near=near)
-    return Firing(rule, fired, truths, seen, roster).finding()
+    cases = _cases(rule, rows, subjects, roster, order)
+    truths = truths_of(rule.signals, cases, roster.training, roster.leader)
+    holding = {subject for alike in truths if rule.holds(alike.truth) for subject in alike.subjects}
+    if not holding:
+        near = _missing_signal(rule, truths)
+        return finding_of(rule, Outcome.QUIET, reason=_why_quiet(rule, truths), near=near)
+    fired = [subject for subject in subjects if subject and subject in holding] or [_NOBODY]
+    seen = {subject: rows for rows, own in cases for subject in own}
+    truth_of = {subject: alike.truth for alike in truths for subject in alike.subjects}
+    return Firing(rule, fired, truth_of, seen, roster).finding()
+
+
+def _cases(
+    rule: Rule, rows: Mapping[str, RowsByWorker], subjects: Sequence[str], roster: Roster, order: Order
+) -> list[tuple[Mapping[str, RowsByWorker], Sequence[str]]]:
+    """Return (signal → worker → its rows, subjects that see those), without rows in a wrong order.
+
+    `after` and `before` can only remove rows of a subject that has some, unless a signal is about others.
+    """
+    ordered = [signal for signal in rule.signals.values() if signal.after or signal.before]
+    about_others = any(signal.of != "subject" and rows[signal.name] for signal in ordered)
+    having = {*subjects} if about_others else set().union(*(rows[signal.name] for signal in ordered))
+    if not having:
+        return [(rows, subjects)]
+    apart = grouped((subject if subject in having else None, subject) for subject in subjects)
+    return [
+        (rows if one is None else _in_order(rule, rows, one, roster, order), own)
+        for one, own in apart.items()
+    ]
 
 
 def _in_order(
@@ -90,25 +109,25 @@ _COURSE = frozenset({"job", "workers", "lifetimes", "silences", "barriers", "clu
 """Tables that every run fills, with who took part and how far each came."""
 
 
-def _missing_signal(rule: Rule, truths: Truths) -> MissingSignal | None:
+def _missing_signal(rule: Rule, truths: Sequence[Alike]) -> MissingSignal | None:
     """Return the one signal that a rule lacks to fire for a worker; None if it lacks more for every worker.
 
     The worker is the one with most signals; of alternative signals, the rule's first is returned.
     """
     found = []
-    for subject, truth in truths:
+    for subjects, truth in truths:
         held = tuple(name for name in sorted(rule.when.wanted) if truth[name])
         if len(held) > 1 and (missed := rule.when.missed(truth)):
             lacking = next(signal for name, signal in rule.signals.items() if name in missed)
             telling = any(rule.signals[name].table not in _COURSE for name in held)
             where = tuple(lacking.where)
-            found.append(MissingSignal(subject, held, lacking.name, lacking.table, where, telling))
+            found.append(MissingSignal(subjects[0], held, lacking.name, lacking.table, where, telling))
     return max(found, key=lambda near: len(near.held), default=None)
 
 
-def _why_quiet(rule: Rule, truths: Truths) -> str:
+def _why_quiet(rule: Rule, truths: Sequence[Alike]) -> str:
     """Return in words why a rule did not fire."""
-    each = [truth for _, truth in truths]
+    each = [alike.truth for alike in truths]
     asked = [truth for truth in each if rule.when.holds(truth)]
     if refuting := [name for name in rule.refuted_by if any(truth[name] for truth in asked)]:
         return f"refuted by: {', '.join(refuting)}"

@@ -1,15 +1,21 @@
 """Decides which signals hold for each worker; the rows of a signal are counted once for all workers."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
+from typing import NamedTuple
 
 from analyzer.engine.rule_types import Signal
 from analyzer.engine.select import Row, RowsByWorker
 from analyzer.tables.grouping import grouped
 
-Truths = Sequence[tuple[str, Mapping[str, bool]]]
-"""(subject, signal → whether it holds), one subject for each distinct mapping."""
+
+class Alike(NamedTuple):
+    """Subjects for which the same signals hold."""
+
+    subjects: list[str]
+    truth: Mapping[str, bool]
+    """Signal → whether it holds."""
 
 
 class Tally:
@@ -24,8 +30,8 @@ class Tally:
 
     @cached_property
     def _short(self) -> frozenset[str]:
-        """Return the training workers with too few rows."""
-        return frozenset(worker for worker in self._training if not self._enough(worker))
+        """Return the training workers with too few rows; two of them if there are more."""
+        return frozenset(islice((worker for worker in self._training if not self._enough(worker)), 2))
 
     def _enough(self, worker: str) -> bool:
         return self.own.get(worker, 0) >= self._least
@@ -56,38 +62,24 @@ def rows_of_scope(signal: Signal, rows: RowsByWorker, subject: str, leader: str)
 
 def truths_of(
     signals: Mapping[str, Signal],
-    seen: Mapping[str, Mapping[str, RowsByWorker]],
+    cases: Iterable[tuple[Mapping[str, RowsByWorker], Sequence[str]]],
     training: Collection[str],
     leader: str,
-) -> dict[str, Mapping[str, bool]]:
-    """Return subject → signal → whether it holds; `seen` maps subjects to the rows of each signal.
-
-    Subjects for which the same signals hold share one mapping.
-    """
+) -> list[Alike]:
+    """Group the subjects by which signals hold; a case is the rows of each signal, and who sees those."""
     tallies: dict[tuple[str, int], Tally] = {}
-    shared: dict[tuple[bool, ...], Mapping[str, bool]] = {}
-    truths: dict[str, Mapping[str, bool]] = {}
-    for subjects in grouped((id(rows), subject) for subject, rows in seen.items()).values():
-        rows, counted = seen[subjects[0]], {}
+    found: dict[tuple[bool, ...], Alike] = {}
+    for rows, subjects in cases:
+        counted: dict[str, Tally] = {}
         for name, signal in signals.items():
-            place = name, id(rows[name])
-            counted[name] = tallies.get(place) or tallies.setdefault(
-                place, Tally(signal, rows[name], training)
-            )
-        own = [tally.own for tally in counted.values() if tally.own]
-        known: dict[tuple[object, ...], Mapping[str, bool]] = {}
-        for subject in subjects:
-            key = subject and subject in training, *[numbers.get(subject) for numbers in own]
-            if (found := known.get(key)) is None:
-                truth = {name: tally.holds(subject, leader) for name, tally in counted.items()}
-                found = known[key] = shared.setdefault(tuple(truth.values()), truth)
-            truths[subject] = found
-    return truths
-
-
-def distinct(truths: Mapping[str, Mapping[str, bool]]) -> Truths:
-    """Return (first subject, mapping) for each distinct mapping that `truths_of` returned, in order."""
-    first: dict[int, tuple[str, Mapping[str, bool]]] = {}
-    for subject, truth in truths.items():
-        first.setdefault(id(truth), (subject, truth))
-    return list(first.values())
+            place = name, id(rows[name])  # cases share the rows of most signals
+            if place not in tallies:
+                tallies[place] = Tally(signal, rows[name], training)
+            counted[name] = tallies[place]
+        varied = [tally.own for tally in counted.values() if len({*map(tally.own.get, subjects)}) > 1]
+        numbers = {subject: tuple(own.get(subject) for own in varied) for subject in set().union(*varied)}
+        alike = grouped(((numbers.get(each), each and each in training), each) for each in subjects)
+        for own in alike.values():
+            truth = {name: tally.holds(own[0], leader) for name, tally in counted.items()}
+            found.setdefault(tuple(truth.values()), Alike([], truth)).subjects.extend(own)
+    return list(found.values())

@@ -129,7 +129,8 @@ def _in_sequence(sources: Sequence[NamedSource], named: Mapping[str, int], table
     spans = {name: (first, last) for name, first, last in dated["source", "first_time", "last_time"].rows()}
     found: dict[str, int] = {}
     for logs in _logs_of(sources).values():
-        if not any(log.numbered or is_previous(log.name) or named[log.name] != 1 for log in logs):
+        of_others = (log.numbered or is_previous(log.name) or named[log.name] != 1 for log in logs)
+        if len(logs) > 1 and not any(of_others):
             found |= _numbered_by_time([log.name for log in logs], starting, spans)
     return found
 

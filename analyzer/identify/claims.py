@@ -58,6 +58,8 @@ def claim_of(group: Iterable[str], stated: Statements, clusters: Sequence[Cluste
     every role), and if the logs state just one rank (the log of several processes states several).
     """
     facts = stated_by(group, stated)
+    if not facts:
+        return None
     only_workers = all(cluster.keys() <= {"worker"} for cluster in clusters)
     for key, spelled in _TASK_OF.items():
         named = (spelled.format(fact.value) for fact in facts if fact.key == key)

@@ -37,10 +37,10 @@ def logs_on_host(sources: Sequence[NamedSource], stated: Statements) -> dict[str
             if host := _HOST.match(value):
                 servers.setdefault(host[1].lower(), set()).add(name)
     kernel_logs = [each for each in sources if each.is_log and is_kernel_log(each.name)]
-    neighbours = _only_logs_in_folders(sources)
     hosts = {host: min(logs) for host, logs in servers.items() if len(logs) == 1 and host not in _NO_HOSTS}
     named = {each.name for each in kernel_logs if each.worker is None or is_numbered(each.name)}
     of_hosts = [each.name for each in kernel_logs if is_vague(each.name)]
+    neighbours = _only_logs_in_folders(sources) if of_hosts else {}
     beside = {name: log for name in of_hosts if (log := neighbours.get(PurePosixPath(name).parent))}
     return beside | {
         name: log for name in named for host, log in hosts.items() if names_host(name.lower(), host)

@@ -31,6 +31,8 @@ def with_hosts_of_directories(facts: pl.DataFrame, sources: Sequence[NamedSource
     """
     listed = facts.filter(pl.col("key") == "folder_host")["value"].to_list()
     hosts = dict(row.split("\t", 1) for row in listed) or _directories_with_kernel_logs(sources)
+    if not hosts:
+        return facts
     known = {*facts.filter(pl.col("key") == "host")["worker"]}
     places = (
         (source.worker, (hosts[folder], source.name))
@@ -56,6 +58,8 @@ def _directories_with_kernel_logs(sources: Sequence[NamedSource]) -> Mapping[str
     A kernel log with a host in its own name tells nothing of its directory.
     """
     of_kernel = [PurePosixPath(each.name) for each in sources if is_kernel_log(each.name)]
+    if not of_kernel:
+        return {}
     kernel = {path.parent for path in of_kernel if not _names_another_host(path)}
     logs = {
         PurePosixPath(each.name).parent for each in sources if each.is_log and not is_kernel_log(each.name)

@@ -69,7 +69,7 @@ class NamedSource(NamedTuple):
     @property
     def is_log(self) -> bool:
         """Return True if the source is a log."""
-        return self.kind == Kind.LOG.value
+        return self.kind == Kind.LOG
 
 
 class Statement(NamedTuple):

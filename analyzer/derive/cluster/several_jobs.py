@@ -53,7 +53,7 @@ def in_several_places(sources: pl.DataFrame, facts: pl.DataFrame) -> dict[str, s
     found = dict(_in_other_clusters(sources, facts))
     found |= dict(_in_jobs_of_slurm(whole))
     for worker, mine in grouped((log["worker"], log) for log in whole).items():
-        places = grouped((_place(log["source"]), log) for log in mine)
+        places = grouped((_place(log["source"]), log) for log in mine) if len(mine) >= _SEVERAL else {}
         if len(places) < _SEVERAL:
             continue
         said = {place: _statements(each, stated) for place, each in places.items()}
