@@ -118,8 +118,8 @@ def _show(arguments: argparse.Namespace) -> int:
     rules = {rule.id: rule for rule in pack.rules}
     if arguments.id not in rules:
         near = difflib.get_close_matches(arguments.id, rules, n=3)
-        meant = f"; is it {' or '.join(near)}?" if near else ""
-        raise UsageError(f"there is no rule {arguments.id}{meant}")
+        meant = f"is it {' or '.join(near)}?" if near else "`mwms-rules list` prints all"
+        raise UsageError(f"there is no rule {arguments.id}; {meant}")
     print(pages.rule_page(rules[arguments.id], pack.causes), end="")
     return 0
 

@@ -100,6 +100,8 @@ def test_show_knows_what_was_meant(capsys: Said) -> None:
     """A slip of the pen is answered with the rules that come nearest."""
     assert main(["show", "worker-kiled"]) == 2
     assert "is it worker-killed" in capsys.readouterr().err
+    assert main(["show", "nope"]) == 2
+    assert "`mwms-rules list`" in capsys.readouterr().err
 
 
 def test_lint_names_every_fault_with_file_and_line(mine: Path, capsys: Said) -> None:

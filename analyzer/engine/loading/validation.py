@@ -180,10 +180,13 @@ def _pattern_fault(pattern: Pattern, example: str) -> tuple[str, str] | None:
 
 
 def _check_explained(document: Document, rule: Rule, names: Collection[str]) -> None:
+    families = {f"{name.partition('.')[0]}.*" for name in names if "." in name}
     for key, patterns in (("explains", rule.explains), ("contradicts", rule.contradicts)):
         for index, pattern in enumerate(patterns):
             if pattern not in names and not any(fnmatchcase(name, pattern) for name in names):
-                document.known((key, index), pattern, names, "rule and no cause, and matches none")
+                document.known(
+                    (key, index), pattern, {*names, *families}, "rule and no cause, and matches none"
+                )
 
 
 def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
