@@ -26,15 +26,16 @@ def is_binary(path: Path) -> bool:
     A damaged log still has text in one of them.
     """
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=0) as file:
             size = file.seek(0, 2)
-            samples = []
             for at in (0, max(0, size - _SAMPLE_BYTES) // 2, max(0, size - _SAMPLE_BYTES)):
                 file.seek(at)
-                samples.append(file.read(_SAMPLE_BYTES))
+                sample = file.read(_SAMPLE_BYTES)
+                if not _is_noise(sample) or (at == 0 and is_compressed(sample)):
+                    return False
     except OSError:
         return False
-    return not is_compressed(samples[0]) and all(map(_is_noise, samples))
+    return True
 
 
 def _is_noise(sample: bytes) -> bool:
@@ -43,8 +44,8 @@ def _is_noise(sample: bytes) -> bool:
     if len(written) < max(_MIN_BYTES, len(sample) // 2):
         return False
     undecoded = written.decode("utf-8", "replace").count("\ufffd")
-    controls = len(_CONTROLS.findall(written))
-    return controls > _MIN_CONTROLS * len(written) and undecoded > _MIN_UNDECODED * len(written)
+    is_undecoded = undecoded > _MIN_UNDECODED * len(written)
+    return is_undecoded and len(_CONTROLS.findall(written)) > _MIN_CONTROLS * len(written)
 
 
 def is_document(path: Path, opening: bytes) -> bool:

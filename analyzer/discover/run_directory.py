@@ -144,10 +144,10 @@ def _inputs(paths: Sequence[Path]) -> tuple[list[tuple[Path, str]], Path]:
 
 def _with_rotated_parts(sources: Sequence[Source]) -> Iterator[Source]:
     """Yield the sources; rotated parts, as `stdout.1` beside `stdout`, get the worker of their log."""
-    names = {log_of(source.name) for source in sources if log_of(source.name) == _plain(source.name)}
-    for source in sources:
-        log = log_of(source.name)
-        is_part = log != _plain(source.name) and (log in names or counts_up(source.name))
+    logs = [(source, log_of(source.name), _plain(source.name)) for source in sources]
+    names = {log for _, log, plain in logs if log == plain}
+    for source, log, plain in logs:
+        is_part = log != plain and (log in names or counts_up(source.name))
         rotated = source.kind is Kind.LOG and is_part
         yield source._replace(worker=worker_of(log, source.kind)) if rotated else source
 

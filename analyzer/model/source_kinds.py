@@ -43,10 +43,6 @@ class _Format(NamedTuple):
     names: str
     opening: bytes
 
-    def fits(self, name: str) -> bool:
-        """Return True if files of this kind have such names."""
-        return any(each in name for each in self.literals) and bool(re.search(self.names, name))
-
 
 def _formats(file: Path) -> dict[Kind, _Format]:
     """Return the rows of `source_kinds.tsv`, whose first lines explain its columns."""
@@ -64,7 +60,8 @@ _PRINTED = (Kind.EXIT_CODES, Kind.NODES, Kind.PODS, Kind.SACCT, Kind.NVIDIA_SMI)
 
 def kind_by_name(name: str) -> Kind:
     """Return the kind for a lower-case name without compression suffix."""
-    return next((kind for kind, format_ in _FORMATS.items() if format_.fits(name)), Kind.OTHER)
+    held = ((kind, row.names) for kind, row in _FORMATS.items() for each in row.literals if each in name)
+    return next((kind for kind, names in held if re.search(names, name)), Kind.OTHER)
 
 
 def kind_by_opening(opening: bytes, kinds: Iterable[Kind] = tuple(_FORMATS)) -> Kind:

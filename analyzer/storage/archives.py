@@ -86,7 +86,7 @@ def _unpack(
             if excess := budget.excess(unpacking=True):
                 broken = broken or [excess]
                 break
-            member = str(PurePosixPath(entry.name))
+            member = PurePosixPath(entry.name)
             if _is_hidden(member):
                 continue
             target = scratch / str(allowance.files)
@@ -97,7 +97,7 @@ def _unpack(
             if fault and target.exists() and target.stat().st_size:
                 broken.append(f"{member} breaks off: {fault}")
                 fault = ""
-            members.append(Member(member, target, reason or (fault and f"cannot be unpacked: {fault}")))
+            members.append(Member(str(member), target, reason or (fault and f"cannot be unpacked: {fault}")))
             if allowance.files > MAX_MEMBERS:
                 break
     except Exception as error:  # noqa: BLE001 - what Python's libraries raise on rubbish has no common base
@@ -105,19 +105,18 @@ def _unpack(
     return [*members, Member("", archive, "; ".join(broken[:3]))] if broken else members
 
 
-def _is_hidden(name: str) -> bool:
+def _is_hidden(member: PurePosixPath) -> bool:
     """Return whether a file is hidden: its name begins with a dot, or macOS added it to the archive."""
-    parts = PurePosixPath(name).parts
-    return any(part == "__MACOSX" or (part.startswith(".") and part != "..") for part in parts)
+    return any(part == "__MACOSX" or (part.startswith(".") and part != "..") for part in member.parts)
 
 
-def _refuse(name: str, size: int, allowance: _Allowance, *, inside: bool) -> str:
+def _refuse(member: PurePosixPath, size: int, allowance: _Allowance, *, inside: bool) -> str:
     """Return why a member is not unpacked; empty if it is."""
-    if name.startswith("/") or ".." in PurePosixPath(name).parts:
+    if member.is_absolute() or ".." in member.parts:
         return "its name leads out of the archive"
     if size < 0:
         return "no regular file"
-    if inside and ARCHIVE_SUFFIX.search(name):
+    if inside and ARCHIVE_SUFFIX.search(str(member)):
         return "an archive that lies two archives deep is not opened; unpack it first"
     if allowance.files >= MAX_MEMBERS:
         return f"the archive holds more than {MAX_MEMBERS} files"

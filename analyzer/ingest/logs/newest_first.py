@@ -19,7 +19,8 @@ _MAX_PREFIX_CHARS = 120
 
 def is_newest_first(path: Path, opening: bytes) -> bool:
     """Return True if the times in a log fall from line to line; `opening` has its first bytes."""
-    if not (_may_fall(opening) and _falls(_times(opening), 0)):
+    least = _ENOUGH if path.stat().st_size <= len(opening) else 0
+    if not (_may_fall(opening) and _falls(_times(opening), least)):
         return False
     with path.open("rb") as file:
         first = file.read(_CHECKED_BYTES)

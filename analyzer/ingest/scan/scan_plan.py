@@ -1,6 +1,7 @@
 """Scans one log and selects the lines to read; an uncompressed log can be scanned in parts."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from analyzer.ingest.logs.text import Utf8
@@ -76,14 +77,15 @@ def scan_log(
     Raises:
         OSError: the file cannot be read, or its compressed contents are broken from the first byte on.
     """
-    with open_seekable(source.path) as log:
+    size = source.path.stat().st_size
+    with open_seekable(source.path) if size > sampling.whole else nullcontext() as log:
         if log and log.size > sampling.whole:
             loaded = prefilter()
             scans = _scan_blocks(log, 0, log.size, BlockScanner(loaded), sampling, budget, progress)
             return _selected(scans, log, loaded, sampling, budget)
     chunks = Chunks(source.path, budget)
     text = Utf8(chunks)
-    selection = select_from_stream(text, prefilter, source.path.stat().st_size, progress, sampling)
+    selection = select_from_stream(text, prefilter, size, progress, sampling)
     return LogScan(selection, chunks.damage, text.broken_at)
 
 

@@ -26,20 +26,16 @@ _PLACE = re.compile(r"(?<![a-z])(?:node|host|machine|server|vm|container|termina
 """Regex for a machine's number, which counts where a title names no task."""
 _ALONE = re.compile(r"(?<![a-z])(ps|parameter[ -]server|evaluator)(?![a-z])(?!\s*\d)")
 """Regex for a role of which a small job has one task, which then needs no number."""
-_TITLES = tuple(
-    map(
-        re.compile,
-        (
-            r"==> (?P<title>.+) <==$",
-            r"\[!\w{1,20}\][-+]? +(?P<title>[^=]+)$",
-            r"(?:<details(?: open)?> *)?<summary>(?P<title>[^=]+)</summary>$",
-            r"(?:#+|={2,}|-{2,}(?= )|\*+|>{2,}) *(?P<title>[^=:\"]+?) *[#=*<:-]*$",
-            r"\[(?P<title>[^\]=]+)\]:?$|<(?P<angled>[^<>=]+)>$",
-            r"(?P<title>(?!Process |Thread |Exception )[A-Za-z][^=:|\"'{}<>]*) *:$",
-            r"(?P<title>[A-Za-z][\w.@ -]*\([^()=]+\))$",
-        ),
-    )
+_TITLE = re.compile(
+    r"==> (.+) <==$"
+    r"|\[!\w{1,20}\][-+]? +([^=]+)$"
+    r"|(?:<details(?: open)?> *)?<summary>([^=]+)</summary>$"
+    r"|(?:#+|={2,}|-{2,}(?= )|\*+|>{2,}) *([^=:\"]+?) *[#=*<:-]*$"
+    r"|\[([^\]=]+)\]:?$|<([^<>=]+)>$"
+    r"|((?!Process |Thread |Exception )[A-Za-z][^=:|\"'{}<>]*) *:$"
+    r"|([A-Za-z][\w.@ -]*\([^()=]+\))$"
 )
+"""Regex for a title; the one group that matches is what it says."""
 _OF_TAIL = re.compile(r"==> (?P<path>/?(?:[\w.@+-]+/)*[\w.@+-]+\.(?:log|out|err|txt)) <==$")
 _OF_YARN = re.compile(r"Container: container_(?:\w+_)?(?P<number>\d{6,}) on (?P<host>[\w.-]+?)(?:_\d+)?$")
 """Regex for the heading of a container in the aggregated logs of YARN."""
@@ -81,7 +77,7 @@ def stream_below(line: str) -> str | None:
         return named
     if len(line.split()) > _MAX_WORDS:
         return None
-    title = next(filter(None, (each.match(line) for each in _TITLES)), None)
+    title = _TITLE.match(line)
     return (title and _named(next(filter(None, title.groups())))) or _file_of(line) or None
 
 

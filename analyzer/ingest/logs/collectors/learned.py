@@ -148,10 +148,10 @@ def _form_of_most(lines: Sequence[str]) -> _Form | None:
     begun = [match.start() and line[: match.start()] for line in lines
              if (match := _OWN_BEGINNING.search(line, 0, _MAX_PREFIX_CHARS + 80))]  # fmt: skip
     split = [tuple(_TOKEN.findall(prefix.lstrip())) for prefix in begun if prefix and prefix.strip()]
+    if not split:
+        return None
     forms = Counter(map(_form, split))
     shared = {parts: _count_of_longer(parts, forms) for parts, _ in forms.most_common(_MAX_FORMS)}
-    if not shared:
-        return None
     parts = max(shared, key=lambda each: (shared[each], len(each)))
     if shared[parts] < _MIN_LINES or shared[parts] < _MIN_SHARE * len(begun):
         return None

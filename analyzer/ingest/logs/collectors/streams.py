@@ -156,7 +156,7 @@ def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | No
     """Return the style of the sampled lines, None if unknown; `behind_time`: a time was removed from them."""
     text = "\n".join(sample)
     for style in STYLES if len(sample) >= _MIN_LINES else (tagged_rank,):
-        if not any(each in text for each in EMBEDDED_STYLES.get(style, ("",))):
+        if style in EMBEDDED_STYLES and not any(each in text for each in EMBEDDED_STYLES[style]):
             continue
         marked = _marked(sample, style)
         if len(marked) < (1 if style is tagged_rank else _MIN_LINES):
@@ -212,11 +212,11 @@ def _two_prefixes(first: Style, second: Style) -> Style:
 def _marked(lines: Sequence[str], style: Style) -> Sequence[str]:
     """Return the lines with a style's prefix; none if too few have it."""
     marked: list[str] = []
-    most_unmarked = len(lines) - _share_needed(style) * len(lines)
-    for number, line in enumerate(lines, 1):
+    left = len(lines) - _share_needed(style) * len(lines)
+    for line in lines:
         if style(line) is not None:
             marked.append(line)
-        elif number - len(marked) > most_unmarked:
+        elif (left := left - 1) < 0:
             return []
     return marked
 

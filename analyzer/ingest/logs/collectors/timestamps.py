@@ -94,9 +94,15 @@ def _agree(own: float, timestamp: str) -> bool:
 
 def is_of_another_day(text: str, timestamp: str) -> bool:
     """Return True if the time at the start of a text is more than 24 hours from a collector's timestamp."""
-    times = [found.time for each in (text, f"{timestamp} ") if (found := head(each))]
-    dated = [time for time in times if time is not None and time >= _YEARLESS]
-    return len(dated) > 1 and abs(dated[0] - dated[1]) > _DAY
+    own = _dated(text)
+    added = None if own is None else _dated(f"{timestamp} ")
+    return own is not None and added is not None and abs(own - added) > _DAY
+
+
+def _dated(text: str) -> float | None:
+    """Return the time at the start of a text; None if it has none, or one without a year."""
+    found = head(text)
+    return None if found is None or found.time is None or found.time < _YEARLESS else found.time
 
 
 class TimestampStripper:

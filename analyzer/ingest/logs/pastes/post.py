@@ -108,7 +108,7 @@ def _is_log(lines: Sequence[str], verbatim: Sequence[bool]) -> bool:
     numbers = [at for at, line in enumerate(lines) if line.strip()]
     if all_collected(lines):
         return True
-    ends = numbers[:1] if any(map(_LSF_REPORT.match, lines)) else [numbers[0], numbers[-1]]
+    ends = numbers[:1] if any(map(_LSF_REPORT.match, lines)) else {numbers[0], numbers[-1]}
     return all(not verbatim[at] and form(lines[at], SENTENCE_WORDS) is Form.PRINTED for at in ends)
 
 
