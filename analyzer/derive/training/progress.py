@@ -107,7 +107,7 @@ def comparable(places: Mapping[str, Place]) -> dict[str, tuple[int, int]]:
 def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     """Return (worker, attempt) → last position, from its log or else from its event files.
 
-    A line that only repeats the step of an earlier one (`reached step 160`) is at that one's place in the plan.
+    A line that only repeats the step of an earlier one (`reached step 160`) has that one's place in the plan.
     """
     if scalars.is_empty():
         return {}
