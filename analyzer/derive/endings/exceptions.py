@@ -45,6 +45,10 @@ _CAUSED_BY = re.compile(
 """Regex of an error of the operating system from which another exception was raised (`raise … from`)."""
 _IN_COLUMN = re.compile(r" {12,}Traceback \(")
 """Regex of a traceback in a column, as rich's log handler prints it: it breaks long lines between words."""
+_OF_A_THREAD = re.compile(
+    r'^[^\S\n]*Traceback [^\n]*\n\s*File "[^"\n]*threading\.py", line \d+, in _bootstrap', re.MULTILINE
+)
+"""Regex of a traceback with which a thread other than the main one ends; the process goes on."""
 _LONGEST_MESSAGE = 2_000
 
 
@@ -99,7 +103,24 @@ def exceptions(
         ends = (each for each in behind if not (in_bars and each["line"] == bars[row["source"]][1]))
         row["final"] = not any(comes_after(each, row) for each in ends if not was_flushed(each, flushed))
         row["unordered_from"] = flushed.get(row["source"])
+    _outlive_threads(rows)
     return frame("exceptions", rows)
+
+
+def _outlive_threads(rows: Sequence[dict[str, Any]]) -> None:
+    """Set `final` to false, in place, for exceptions of threads that the main thread of the worker survived.
+
+    An exception that only passes on a peer's failure shows that the worker trained until it lost the peer,
+    also where its output and its errors are in two files, whose order does not show.
+    """
+    of_threads = [row.pop("of_thread") for row in rows]
+    lost_a_peer = {
+        (row["worker"], row["attempt"])
+        for row, of_thread in zip(rows, of_threads, strict=True)
+        if row["worker"] and row["final"] and not row["own"] and not of_thread
+    }
+    for row, of_thread in zip(rows, of_threads, strict=True):
+        row["final"] &= not (of_thread and (row["worker"], row["attempt"]) in lost_a_peer)
 
 
 def _last_bars(scalars: pl.DataFrame) -> dict[str, tuple[int, int]]:
@@ -220,6 +241,7 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "says": says,
         "own": not _passed_on(raised.type, ran, wording),
         "runtime": _is_of_runtime(raised, wording) or wording.runtime.begins(says),
+        "of_thread": _OF_A_THREAD.search(text) is not None,
         "frame": raised.frame,
         "via": next((via for via, words in wording.via.items() if words.is_in(ran)), None),
     }

@@ -105,13 +105,18 @@ def comparable(places: Mapping[str, Place]) -> dict[str, tuple[int, int]]:
 
 
 def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
-    """Return (worker, attempt) → last position, from its log or else from its event files."""
+    """Return (worker, attempt) → last position, from its log or else from its event files.
+
+    A line that only repeats the step of an earlier one (`reached step 160`) has that one's place in the plan.
+    """
     if scalars.is_empty():
         return {}
     from_log = pl.col("origin") != "event_file"
     beside = pl.col("tag").str.contains(f"^(?:epoch_|checkpoint_step$)|{VALIDATION}")
     shown = scalars.select("worker", "attempt", "tag", *Place._fields, from_log=from_log)
     steps = shown.filter(pl.col("worker").is_not_null() & ~beside)
+    plan = pl.col("steps").max().over("worker", "attempt", "source", "epoch", "step")
+    steps = steps.with_columns(steps=pl.when(pl.col("step").is_null()).then("steps").otherwise(plan))
     last = steps.unique(["worker", "attempt", "from_log"], keep="last", maintain_order=True)
     places = sorted(last.iter_rows(named=True), key=itemgetter("from_log"))
     return {(row["worker"], row["attempt"]): Place(*map(row.__getitem__, Place._fields)) for row in places}

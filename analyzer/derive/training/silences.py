@@ -58,7 +58,8 @@ def silences(
     epochs without times ended, and `facts` who caught SIGTERM and when.
     """
     training = lifetimes.filter("trains").to_dicts()
-    ends = [*_progress_ends(training, _times(scalars), clock)]
+    times = _times(scalars)
+    ends = [*_progress_ends(training, times, clock)]
     if not ends and logs is not None:
         ends = [*_estimated_ends(training, scalars, *logs, clock)]
     quiet = list(_until_stopped(ends, stop))
@@ -66,19 +67,21 @@ def silences(
     quiet = [_until_collected(each, lives[each.worker]["ended"] == "running", collected) for each in quiet]
     comparable = all(each.compared and not each.estimated for each in quiet)
     others = range_of_others({each.worker: each.since for each in quiet}) if comparable else {}
-    caught = {} if facts is None else _sigterm_times(facts, lives, clock)
+    caught = {} if facts is None else _sigterm_times(facts, lives, clock, times)
     rows = (_row(each, others.get(each.worker), lives[each.worker]) for each in quiet)
     return frame("silences", (row | _asked(row, caught.get(row["worker"])) for row in rows))
 
 
 def _sigterm_times(
-    facts: pl.DataFrame, lives: Mapping[str, Mapping[str, Any]], clock: CommonClock
+    facts: pl.DataFrame, lives: Mapping[str, Mapping[str, Any]], clock: CommonClock, times: Times
 ) -> dict[str, float | None]:
-    """Return worker that trained → when its last attempt first says that it caught SIGTERM."""
+    """Return worker with times of its progress → when its last attempt first says that it caught SIGTERM."""
     found: dict[str, float | None] = {}
     for row in facts.filter(key="sigterm").drop_nulls(["worker", "time"]).iter_rows(named=True):
-        life = lives.get(row["worker"])
-        if life and life["phase"] == "training" and row["attempt"] == max(1, life["attempts"]):
+        life, attempt = lives.get(row["worker"]), row["attempt"]
+        if not life or (row["worker"], attempt) not in times:
+            continue
+        if life["phase"] == "training" and attempt == max(1, life["attempts"]):
             found.setdefault(row["worker"], clock.time(row["worker"], row["source"], row["time"]))
     return found
 

@@ -79,6 +79,15 @@ def test_a_worker_is_asked_to_end_at_its_work_or_long_after_it(at: float, at_wor
     assert tables["job"]["stalled"].item() is not at_work
 
 
+def test_without_times_of_its_epochs_nothing_shows_that_a_worker_was_at_work() -> None:
+    """Only TensorFlow's lines have times, so that its last time is that of the SIGTERM itself."""
+    epoch = {"epoch": 2, "epochs": 4, "step": None, "scope": "unknown", "origin": "loop"}
+    done = Line({"text": "epoch 2/4: loss 0.5", "kind": "progress"}, [epoch | {"tag": "loss", "value": 0.5}])
+    left = [server_started(1.0), done, says("SIGTERM caught at", 90.0, {"sigterm": "caught"})]
+    tables = derived({"worker-0.log": left, "worker-1.log": left}, cluster_spec=CLUSTER)
+    assert not tables["silences"]["asked_at_work"].any()
+
+
 def test_a_worker_that_leaves_for_a_preemption_has_not_finished() -> None:
     """TensorFlow's handler saves on all workers and ends them all, to be started again."""
     left = says("INFO:tensorflow:PreemptionCheckpointHandler: checkpoint saved. Exiting.", 16.0)

@@ -140,6 +140,32 @@ def test_another_block_of_a_post_does_not_survive_an_exception() -> None:
     assert not only(derived({"worker-0.log": [step(1), failed, step(2), block, step(3)]}))["final"]
 
 
+_THREAD = '  File "/usr/lib/python3.10/threading.py", line 1016, in _bootstrap_inner\n    self.run()\n'
+
+
+@pytest.mark.parametrize(
+    ("frames", "main", "final"),
+    [
+        (_THREAD, "tensorflow.python.framework.errors_impl.UnavailableError: Socket closed", False),
+        (_THREAD, "_queue.Empty", True),
+        ("", "tensorflow.python.framework.errors_impl.UnavailableError: Socket closed", True),
+    ],
+    ids=["the main thread lost a peer", "the main thread failed by itself", "not of a thread"],
+)
+def test_a_thread_that_ended_does_not_end_a_worker_that_lost_a_peer(
+    frames: str, main: str, final: bool
+) -> None:
+    """Its traceback is in another file than the last step, and nothing shows which came first."""
+    own = "Traceback (most recent call last):\n" + frames
+    own += '  File "/workspace/train.py", line 10, in upload\n    post()\nOSError: refused'
+    logs = {
+        "worker-1.err": [says(own, level="E", kind="traceback")],
+        "worker-1.out": [step(3), raised(main)],
+    }
+    found = derived(logs)["exceptions"].filter(type="OSError").to_dicts()
+    assert [row["final"] for row in found] == [final]
+
+
 def test_an_exception_that_training_survived_is_not_final() -> None:
     """Later progress clears it."""
     found = only(derived({"worker-0.log": [raised("ValueError: bad cell"), step(3)]}))

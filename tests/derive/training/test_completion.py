@@ -109,3 +109,17 @@ def test_a_worker_may_end_before_the_first_step_that_it_logs(line: str, ended: s
     """In an asynchronous job the others may make most of the steps; its last line counts its own."""
     tables = derived({"worker-0.log": steps(1, 2), "worker-1.log": [says(line)]})
     assert tables["lifetimes"].filter(worker="worker:1")["ended"].to_list() == [ended]
+
+
+@pytest.mark.parametrize(
+    ("line", "ended"),
+    [
+        ("2026-11-27 08:28:39 worker-0 finished, status 0", "unknown"),
+        ("[launch] worker 0 exited with status 0", "unknown"),
+        ("worker-0 finished training", "finished"),
+    ],
+)
+def test_that_a_launcher_saw_a_process_end_is_not_the_end_of_training(line: str, ended: str) -> None:
+    """A status of 0 may be that of a pipe behind the process."""
+    tables = derived({"worker-0.log": [*steps(1, 2), says(line)]})
+    assert tables["lifetimes"]["ended"].to_list() == [ended]

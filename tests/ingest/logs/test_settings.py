@@ -50,3 +50,18 @@ def test_a_list_of_hosts_beside_the_own_index_is_the_cluster(
     """Scripts print both as they read them; a list alone may be a part of the cluster."""
     facts = tables_of({"worker-1.log": f"{line}\nstep 1 loss 0.5\n"})["facts"]
     assert facts.filter(key="cluster_spec")["value"].to_list() == ['{"worker": ["a:1234", "b:1234"]}'] * read
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("replicas: 4", ["4"]),
+        ("{'replicas': 4}", ["4"]),
+        ("'_num_ps_replicas': 1, '_num_worker_replicas': 2, '_is_chief': True", []),
+        ("worker replicas: 3", []),
+    ],
+)
+def test_the_tasks_of_a_role_are_no_replicas_in_sync(line: str, read: list[str], tables_of: TablesOf) -> None:
+    """RunConfig of an Estimator, and pod templates, count the tasks of each role."""
+    facts = tables_of({"worker-0.log": f"{line}\nstep 1 loss 0.5\n"})["facts"]
+    assert facts.filter(key="replicas")["value"].to_list() == read
