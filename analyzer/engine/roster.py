@@ -56,7 +56,11 @@ def blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[
     Workers without files, and those whose files do not show how they ended, do not count for that. If only
     one worker shows its end, and the cause may have affected the others too, it is a suspect.
     """
-    seen = {worker for worker in roster.training if _shows_its_end(roster.endings.get(worker, {}))}
+    seen = {
+        worker
+        for worker in roster.training
+        if worker in workers or _shows_its_end(roster.endings.get(worker, {}))
+    }
     with_files = {worker for worker in roster.training if roster.endings.get(worker, {}).get("seen")}
     alike = any(len(each) > 1 and each <= {*workers} for each in (seen, with_files))
     may_share = (rule.cause or "").startswith(_OF_ALL) and _absent_may_share(rule, roster, seen)

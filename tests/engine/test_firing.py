@@ -47,6 +47,23 @@ def test_a_rule_that_holds_for_every_training_worker_blames_nobody(end: str) -> 
     assert blamed(rule, two[:1], roster) == (two[:1], ())
 
 
+@pytest.mark.parametrize(("code", "expected"), [(2, ((), ("worker:1",))), (0, (("worker:1",), ()))])
+def test_a_worker_without_an_exception_is_suspect_if_another_may_have_failed_alike(
+    code: int, expected: tuple[tuple[str, ...], tuple[str, ...]]
+) -> None:
+    """A script that rejects its options exits with 2 and raises nothing; a worker that exited with 0 did not."""
+    codes = {"worker:0": code, "worker:1": 2}
+    endings = {
+        worker: {"worker": worker, "seen": code is None or worker == "worker:1" or bool(code), "ended": "exited", "no_exception": True, "exit_code": value}
+        for worker, value in codes.items()
+    }  # fmt: skip
+    roster = Roster(
+        (*codes,), dict.fromkeys(codes), "worker:0", endings, lambda worker: endings[worker], dict
+    )
+    (rule,) = (each for each in our_rules().rules if each.id == "options-refused")
+    assert blamed(rule, ("worker:1",), roster) == expected
+
+
 @pytest.mark.runs
 @pytest.mark.parametrize(("kills", "condition"), [(0, ""), (None, "memory was the reason")])
 def test_a_condition_that_the_files_rule_out_is_no_condition(

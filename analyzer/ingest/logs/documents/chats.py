@@ -1,13 +1,14 @@
-"""Exports of chats, of Slack, Discord and Telegram, in which somebody posted logs: their messages' lines."""
+"""Exports of chats, of Slack, Discord, Telegram and Reddit, in which somebody posted logs: their messages."""
 
 from collections.abc import Iterator, Sequence
 from html import unescape
+from itertools import groupby
 from typing import Any
 
 from analyzer.ingest.logs.collectors.headings import stream_below
 from analyzer.ingest.logs.documents import TextLine, parsed_json
 
-_FENCE = "```"
+_FENCE, _INDENT = "```", "    "
 
 
 def read(text: str) -> Sequence[TextLine]:
@@ -21,9 +22,30 @@ def read(text: str) -> Sequence[TextLine]:
     whole = parsed_json(text)
     messages = whole.get("messages") if isinstance(whole, dict) else whole
     known = [each for each in messages or () if isinstance(each, dict)]
+    known = [post for each in known for post in (_posts(each) if each.get("kind") == "Listing" else [each])]
     texts = [_text(each) for each in sorted(known, key=_time)]
     blocks = [line for text in texts for line in _blocks(text)]
     return blocks or [TextLine("", line) for text in texts for line in text.splitlines()]
+
+
+def _posts(listing: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the posts and comments in a list of Reddit."""
+    data = listing.get("data")
+    for child in data.get("children") or () if isinstance(data, dict) else ():
+        post = child.get("data") if isinstance(child, dict) else None
+        if isinstance(post, dict):
+            text = str(post.get("selftext") or post.get("body") or "")
+            yield {"text": _fenced(text), "date": post.get("created_utc")}
+
+
+def _fenced(text: str) -> str:
+    """Return a text of Markdown with fences around its blocks of code that are marked by four blanks."""
+    parts = groupby(text.splitlines(), key=lambda line: line.startswith(_INDENT))
+    blocks = (
+        [_FENCE, *(line.removeprefix(_INDENT) for line in lines), _FENCE] if is_code else [*lines]
+        for is_code, lines in parts
+    )
+    return "\n".join(line for block in blocks for line in block)
 
 
 def _time(message: dict[str, Any]) -> str:
