@@ -44,6 +44,9 @@ FILES = {
     "a notebook": ("look.ipynb", json.dumps({"cells": [{"cell_type": "markdown", "source": ["# Look"]}, *(
         {"cell_type": "code", "source": [f"!ssh {name} cat train.log"], "outputs": [{"text": [f"{line}\n" for line in log]}]}
         for name, log in LOGS.items())], "nbformat": 4}, indent=1)),
+    "a GitHub issue": ("issue.json", json.dumps({"title": "it died", "body": "### Logs\n", "comments": [
+        {"author": {"login": "a"}, "body": each["text"].replace("```", "```text", 1), "createdAt": each["ts"]} for each in posted("text")]})),
+    "a Trello board": ("board.json", json.dumps({"name": "b", "actions": [{"data": {"text": each["text"]}, "date": each["ts"]} for each in posted("text")]})),
     "Reddit": ("comments.json", json.dumps([{"kind": "Listing", "data": {"children": [{"kind": "t3", "data": {
         "title": "it died", "created_utc": 1795229910.0,
         "selftext": "Logs:\n\n" + "\n\n".join(f"{name}\n\n" + "\n".join(f"    {line}" for line in log) for name, log in LOGS.items())}}]}}])),
@@ -178,3 +181,12 @@ def test_numbered_lines_of_which_no_test_began_are_no_tests(tmp_path: Path) -> N
     path = tmp_path / "job.log"
     path.write_text("0: step 1 loss 0.5\n1: step 1 loss 0.5\n")
     assert entries_of(path).lines is None
+
+
+def test_code_in_json_that_is_no_log_is_not_read(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """An answer of an API about another program has blocks of code, too."""
+    answer = json.dumps(
+        {"body": "worker 0:\n```\nfor step in range(9): print(step)\n```\n", "createdAt": "2026-11-21"}
+    )
+    run = discover([make_run({"issue.json": answer, "worker-0.log": "step 1 loss 0.5\n"})])
+    assert {source.name: source.kind for source in run.sources}["issue.json"] is Kind.OTHER

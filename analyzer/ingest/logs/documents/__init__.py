@@ -46,6 +46,7 @@ _OPENINGS = {
     "chats": lazy_regex(
         rb'\s*\[\s*\{(?:\s*"\w+"\s*:\s*"[^"\n]{0,400}"\s*,){0,8}?'
         rb'\s*"(?:type"\s*:\s*"message|ts"\s*:\s*"\d{10}\.\d{6})"|\s*\{\s*"guild"\s*:\s*\{|\s*\[\s*\{\s*"kind"\s*:\s*"Listing"'
+        rb'|\s*(?!\{\s*"(?:cells|metadata|nbformat)"\s*:)[\[{][\s\S]*?```\w{0,12}\\n'
         rb'|\s*\{\s*"name"\s*:\s*"[^"\n]{0,200}"\s*,\s*"type"\s*:\s*"(?:private|public|personal|saved|bot)_'
     ),
     "pages": lazy_regex(

@@ -1,4 +1,4 @@
-"""Exports of chats, of Slack, Discord, Telegram and Reddit, in which somebody posted logs: their messages."""
+"""Exports of chats and issues, as of Slack, Discord, Reddit and GitHub, in which somebody posted logs."""
 
 from collections.abc import Iterator, Sequence
 from html import unescape
@@ -9,6 +9,8 @@ from analyzer.ingest.logs.collectors.headings import stream_below
 from analyzer.ingest.logs.documents import TextLine, parsed_json
 
 _FENCE, _INDENT = "```", "    "
+_TIMES = ("date", "createdAt", "created_at", "date_sent", "create_at")
+"""Names of the time of an issue, a card or a comment; it is that of all texts in it."""
 
 
 def read(text: str) -> Sequence[TextLine]:
@@ -25,6 +27,9 @@ def read(text: str) -> Sequence[TextLine]:
     known = [post for each in known for post in (_posts(each) if each.get("kind") == "Listing" else [each])]
     texts = [_text(each) for each in sorted(known, key=_time)]
     blocks = [line for text in texts for line in _blocks(text)]
+    if not blocks:
+        texts_of_any = sorted(_texts_with_blocks(whole, ""), key=lambda dated: dated[0])
+        blocks = [line for _, text in texts_of_any for line in _blocks(text)]
     return blocks or [TextLine("", line) for text in texts for line in text.splitlines()]
 
 
@@ -59,6 +64,20 @@ def _text(message: dict[str, Any]) -> str:
     if isinstance(text, list):
         return "".join(map(_part, text))
     return text if isinstance(text := message.get("content"), str) else ""
+
+
+def _texts_with_blocks(value: object, time: str) -> Iterator[tuple[str, str]]:
+    """Yield time and text of each text with a block of code in a value, as of issues, cards and comments."""
+    waiting = [(value, time)]
+    while waiting:
+        each, time = waiting.pop()
+        if isinstance(each, str) and _FENCE in each:
+            yield time, each
+        elif isinstance(each, list):
+            waiting += ((part, time) for part in reversed(each))
+        elif isinstance(each, dict):
+            time = str(next((each[key] for key in _TIMES if key in each), time))
+            waiting += ((part, time) for part in reversed(each.values()))
 
 
 def _part(part: object) -> str:
