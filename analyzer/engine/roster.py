@@ -57,6 +57,7 @@ def blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[
     one worker shows its end, and the cause may have affected the others too, it is a suspect.
     """
     seen = {worker for worker in roster.training if _shows_its_end(roster.endings.get(worker, {}))}
+    seen |= {*workers} if _another_exited_alike(workers, roster) else set()
     with_files = {worker for worker in roster.training if roster.endings.get(worker, {}).get("seen")}
     alike = any(len(each) > 1 and each <= {*workers} for each in (seen, with_files))
     may_share = (rule.cause or "").startswith(_OF_ALL) and _absent_may_share(rule, roster, seen)
@@ -65,6 +66,13 @@ def blamed(rule: Rule, workers: tuple[str, ...], roster: Roster) -> tuple[tuple[
     if rule.blame == "suspects" or (rule.blame == "subject" and alone and not alike):
         return (), workers
     return (workers, ()) if rule.blame == "subject" and not alike else ((), ())
+
+
+def _another_exited_alike(workers: tuple[str, ...], roster: Roster) -> bool:
+    """Return True if another training worker exited with the error code of one of these, and says no more."""
+    codes = {roster.endings.get(worker, {}).get("exit_code") for worker in workers}
+    others = [roster.endings.get(worker, {}) for worker in roster.training if worker not in workers]
+    return any(not _shows_its_end(life) and life.get("exit_code") in codes - {None} for life in others)
 
 
 def _shows_its_end(life: Row) -> bool:

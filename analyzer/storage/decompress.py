@@ -5,7 +5,7 @@ before the damage; contents beyond a size limit are cut.
 """
 
 import os
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_LE
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -227,9 +227,16 @@ def opening_of(path: Path, size: int) -> bytes:
 
 
 def narrowed(data: bytes) -> bytes:
-    """Return UTF-16 with a byte order mark, as of Windows PowerShell, in UTF-8; other bytes as they are."""
-    is_wide = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
-    return data.decode("utf-16", "replace").encode("utf-8", "replace") if is_wide else data
+    """Return UTF-16 or UTF-32 with a byte order mark, as of PowerShell, in UTF-8; other bytes as they are."""
+    codec = wide_codec(data)
+    return data.decode(codec, "replace").encode("utf-8", "replace") if codec else data
+
+
+def wide_codec(opening: bytes) -> str:
+    """Return the codec that a byte order mark of UTF-16 or UTF-32 states; empty for any other text."""
+    if not opening.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return ""
+    return "utf-32" if opening.startswith(BOM_UTF32_LE) else "utf-16"
 
 
 def read_whole(path: Path, budget: Budget) -> tuple[bytes, str]:

@@ -47,6 +47,20 @@ def test_a_rule_that_holds_for_every_training_worker_blames_nobody(end: str) -> 
     assert blamed(rule, two[:1], roster) == (two[:1], ())
 
 
+@pytest.mark.parametrize(("code", "is_suspect"), [(2, True), (1, False), (0, False)])
+def test_a_worker_is_a_suspect_if_another_exited_with_its_error_code(code: int, is_suspect: bool) -> None:
+    """A script that rejects its options exits with 2 and raises nothing, on one worker as on all."""
+    codes = {"worker:0": code, "worker:1": 2}
+    exited = {"seen": True, "ended": "exited", "no_exception": True}
+    endings = {worker: {"worker": worker, **exited, "exit_code": value} for worker, value in codes.items()}
+    roster = Roster(
+        (*codes,), dict.fromkeys(codes), "worker:0", endings, lambda worker: endings[worker], dict
+    )
+    (rule,) = (each for each in our_rules().rules if each.id == "options-refused")
+    own = ("worker:1",)
+    assert blamed(rule, own, roster) == (((), own) if is_suspect else (own, ()))
+
+
 @pytest.mark.runs
 @pytest.mark.parametrize(("kills", "condition"), [(0, ""), (None, "memory was the reason")])
 def test_a_condition_that_the_files_rule_out_is_no_condition(

@@ -17,7 +17,7 @@ from analyzer.ingest.logs.collectors import structured
 from analyzer.ingest.logs.collectors.captured_fields import plain_entries
 from analyzer.ingest.logs.collectors.structured import is_log_entry, unwrapped
 from analyzer.ingest.logs.documents import NoLogsError, logs_in
-from analyzer.ingest.logs.entries import blocks, order, packed
+from analyzer.ingest.logs.entries import blocks, docker_local, order, packed
 from analyzer.ingest.logs.entries.answers import entries_in, entries_of_batches
 from analyzer.ingest.logs.entries.columns import columns_of
 from analyzer.ingest.logs.entries.csv_rows import SEPARATORS, rows_of_csv
@@ -68,7 +68,8 @@ _BROKEN_OVER_LINES = lazy_regex(rb'\x1e\s*\{|\s*\{\s*\n\s*"[^\n]*\n')
 _TIMED = lazy_regex(rb'"(?:@?timestamp|_?time|ts|date|datetime|asctime|created)"\s*:')
 """The time of an entry; a list of whole logs has none."""
 _MAY_BE_EXPORT = lazy_regex(
-    rb"[\s\x1e]*[\[{<]|__CURSOR=|(?:---[ \t]*\r?\n)?\s*\w[\w./@-]* *:|[A-Z][a-z]{2} \d{4}-"
+    rb"[\s\x1e]*[\[{<]|\0[\0-\xff]{3}\x0a\x06std|__CURSOR="
+    rb"|(?:---[ \t]*\r?\n)?\s*\w[\w./@-]* *:|[A-Z][a-z]{2} \d{4}-"
 )
 """Start of any format but CSV; another compressed file is not decompressed to see what it is."""
 Entry = dict[str, Any]
@@ -182,6 +183,8 @@ def _of_entries(path: Path, opening: bytes) -> Export | None:
         return _of_numbered(turns)
     if _BULK.match(opening) and is_small:
         return _of_lines(_lines_of(path)[1::2])
+    if docker_local.OPENING.match(opening) and is_small:
+        return Export(*docker_local.lines_of(path.read_bytes()))
     if _ENDED_BY_NUL.match(opening) and is_small:
         entries = path.read_text("utf-8", "replace").split("\0", _MAX_ENDED_BY_NUL)
         return Export([text for text in entries if text.strip()])

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from analyzer.ingest.collapsed_tracebacks import expand
 from analyzer.model.lazy_regex import lazy_regex
+from analyzer.storage.decompress import wide_codec
 
 MAX_LINE_CHARS = 32_768
 """Maximum length of a line; of a longer one, only its head and tail are kept."""
@@ -49,20 +50,20 @@ class Utf8:
     def __init__(self, parts: Iterable[bytes]) -> None:
         self._parts = parts
         self.broken_at: int | None = None
-        """Offset of the first invalid bytes in a UTF-16 text (they become U+FFFD), or None."""
+        """Offset of the first invalid bytes in a UTF-16 or UTF-32 text (they become U+FFFD), or None."""
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the re-encoded chunks."""
         whole = iter(self._parts)
         first = next(whole, b"")
-        if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            yield from self._narrowed(chain([first], whole))
+        if codec := wide_codec(first):
+            yield from self._narrowed(chain([first], whole), codec)
         else:
             yield first.removeprefix(codecs.BOM_UTF8)
             yield from whole
 
-    def _narrowed(self, whole: Iterable[bytes]) -> Iterator[bytes]:
-        decoder, strict = (codecs.getincrementaldecoder("utf-16")(errors) for errors in ("replace", "strict"))
+    def _narrowed(self, whole: Iterable[bytes], codec: str) -> Iterator[bytes]:
+        decoder, strict = (codecs.getincrementaldecoder(codec)(errors) for errors in ("replace", "strict"))
         base = 0
         for part in chain(whole, [b""]):
             if self.broken_at is None:

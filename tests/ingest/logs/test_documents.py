@@ -44,6 +44,14 @@ FILES = {
     "a notebook": ("look.ipynb", json.dumps({"cells": [{"cell_type": "markdown", "source": ["# Look"]}, *(
         {"cell_type": "code", "source": [f"!ssh {name} cat train.log"], "outputs": [{"text": [f"{line}\n" for line in log]}]}
         for name, log in LOGS.items())], "nbformat": 4}, indent=1)),
+    "a GitHub issue": ("issue.json", json.dumps({"title": "it died", "body": "### Logs\n", "comments": [
+        {"author": {"login": "a"}, "body": each["text"].replace("```", "```text", 1), "createdAt": each["ts"]} for each in posted("text")]})),
+    "a Trello board": ("board.json", json.dumps({"name": "b", "actions": [{"data": {"text": each["text"]}, "date": each["ts"]} for each in posted("text")]})),
+    "Reddit": ("comments.json", json.dumps([{"kind": "Listing", "data": {"children": [{"kind": "t3", "data": {
+        "title": "it died", "created_utc": 1795229910.0,
+        "selftext": "Logs:\n\n" + "\n\n".join(f"{name}\n\n" + "\n".join(f"    {line}" for line in log) for name, log in LOGS.items())}}]}}])),
+    "ctest -V": ("tests.txt", "".join(f"test {n}\n    Start {n}: {name}\n\n{n}: Test command: python train.py\n" for n, name in enumerate(LOGS, 1))
+        + "".join(f"{n}: {line}\n" for n, log in enumerate(LOGS.values(), 1) for line in log) + "1/2 Test #1: worker-0 ....***Failed   1.20 sec\n"),
     "a page": ("console.html", "<!doctype html><title>log</title>" + "".join(
         f"<h2>{name}</h2><pre>" + "\n".join(f'<a id="L{n}">{n}</a>{escape(line)}' for n, line in enumerate(log)) + "</pre>"
         for name, log in LOGS.items())),
@@ -152,3 +160,33 @@ ANSWER = "<div id='answer-7' class='answer js-answer'><p>Not this one?</p><pre><
 def test_an_answer_quotes_other_jobs(page: str, steps: list[int], tables_of: TablesOf) -> None:
     """A comment may be of who asked."""
     assert tables_of({"console.html": page})["scalars"].filter(tag="step")["step"].to_list() == steps
+
+
+def test_the_letters_of_buildbot_are_no_part_of_the_lines(tmp_path: Path) -> None:
+    """Its own lines have one too; a text whose lines have none stays as it is."""
+    marked = "hpython train.py\n" + "".join(f"e{line}\n" for line in LOGS["worker-0"])
+    for content, expected in (
+        (marked, ["python train.py", *LOGS["worker-0"]]),
+        ("step 1 loss 0.5\nended\n", ["step 1 loss 0.5", "ended"]),
+    ):
+        path = tmp_path / "contents.json"
+        path.write_text(
+            json.dumps({"logchunks": [{"content": content, "firstline": 0, "logid": 8}], "meta": {}})
+        )
+        assert [line for line in entries_of(path).lines or () if line] == expected
+
+
+def test_numbered_lines_of_which_no_test_began_are_no_tests(tmp_path: Path) -> None:
+    """As `srun --label` numbers tasks, from 0."""
+    path = tmp_path / "job.log"
+    path.write_text("0: step 1 loss 0.5\n1: step 1 loss 0.5\n")
+    assert entries_of(path).lines is None
+
+
+def test_code_in_json_that_is_no_log_is_not_read(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """An answer of an API about another program has blocks of code, too."""
+    answer = json.dumps(
+        {"body": "worker 0:\n```\nfor step in range(9): print(step)\n```\n", "createdAt": "2026-11-21"}
+    )
+    run = discover([make_run({"issue.json": answer, "worker-0.log": "step 1 loss 0.5\n"})])
+    assert {source.name: source.kind for source in run.sources}["issue.json"] is Kind.OTHER

@@ -71,9 +71,10 @@ def test_whatever_begins_a_record_is_parted(begins: str) -> None:
 
 
 def test_every_usual_encoding_is_read() -> None:
-    """UTF-8 with and without a mark, UTF-16; what fits none is shown as such."""
+    """UTF-8 with and without a mark, UTF-16, UTF-32; what fits none is shown as such."""
     assert texts(b"\xef\xbb\xbfcaf\xc3\xa9\r\n")[0] == "café"
     assert texts("café".encode("utf-16"))[0] == "café"
+    assert texts("café".encode("utf-32"))[0] == "café"
     assert texts(b"caf\xe9")[0] == "caf�"
 
 

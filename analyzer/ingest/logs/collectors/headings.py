@@ -20,7 +20,8 @@ _MAX_WORDS = 8
 """Maximum number of words in a title."""
 _ROLE = re.compile(
     r"(?<![a-z])(?:worker|chief|master|ps|evaluator|rank|task|index|replica|algo|workerpool[0-3])"
-    r"[-_.: #=]{0,2}\d{1,4}(?![\da-z])|(?<![a-z])(?:chief|master)(?![a-z])"
+    r"[-_.: #=]{0,2}\d{1,4}(?![\da-z])|(?<![a-z])process[-_]\d{1,3}(?![\da-z])"
+    r"|(?<![a-z])(?:chief|master)(?![a-z])"
 )
 _PLACE = re.compile(r"(?<![a-z])(?:node|host|machine|server|vm|container|terminal)[-_ #]?\d{1,4}(?!\d)")
 """Regex for a machine's number, which counts where a title names no task."""
@@ -50,6 +51,8 @@ _PROMPT = re.compile(
     r"(?P<prompt>[^$%#|=\"']{0,40}+)(?:[$%]|(?<=[~/\w])#) "
     r"(?P<command>(?:\.{0,2}/)?[a-z][\w./-]* .*|[a-z]\w*|\.?/[\w./-]+)$"
 )
+_OF_BPEEK = re.compile(r"bpeek (?:-\S+ )*[\"']?\d+\[(?P<element>\d{1,5})\][\"']?$")
+"""Regex for the command that prints what an element of a job array of LSF, counted from 1, has printed."""
 _COMMAND = re.compile(
     r"(?:sudo )?(?:(?:kubectl|oc|docker|podman) (?:-\S+ (?:[\w.-]+ )?)*?"
     r"(?P<verb>logs|exec|compose|ps|inspect|describe|get (?:pods?|po|events?|ev)\b|get)"
@@ -72,7 +75,8 @@ def stream_below(line: str) -> str | None:
     if command and (command["tool"] != "py-spy" or _named(line)):
         return _output_name(command, _named(line))
     if asked:
-        return _named(line) or None
+        element = _OF_BPEEK.match(asked["command"])
+        return f"task-{int(element['element']) - 1}" if element else _named(line) or None
     if named := _named_by_tool(line):
         return named
     if len(line.split()) > _MAX_WORDS:

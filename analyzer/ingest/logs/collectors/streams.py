@@ -54,7 +54,8 @@ _MIN_SHARE_OF_PROCESSES = 0.05
 """The same for the names of processes: most of their output may be tracebacks and lines of TensorFlow."""
 _SAMPLE_LINES = 400
 _MIN_LINES = 2
-"""Lines with a prefix that a file of its style has at least; one of `tagged_rank`, as nothing looks alike."""
+"""Lines with a prefix that a file of its style has at least; one of `tagged_rank` and of `replica_exit`, as
+nothing looks alike."""
 _MIN_FOR_RETURNS = 12
 """Lines with a prefix from which on each writer must have written two of them on average."""
 _OF_SLURM = ("srun: ", "slurmstepd: ")
@@ -159,7 +160,7 @@ def _detected(sample: Sequence[str], *, behind_time: bool = False) -> Style | No
         if style in EMBEDDED_STYLES and not any(each in text for each in EMBEDDED_STYLES[style]):
             continue
         marked = _marked(sample, style)
-        if len(marked) < (1 if style is tagged_rank else _MIN_LINES):
+        if len(marked) < (1 if style in {tagged_rank, replica_exit} else _MIN_LINES):
             continue
         if style in TIMES:
             if not behind_time and (found := _with_prefix_behind_time(style, marked)):

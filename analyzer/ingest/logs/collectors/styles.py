@@ -175,7 +175,9 @@ _LOGCLI = (
 """Regex for `2026-03-04T09:12:44Z {app="train", pod="worker-1"} text`: Loki's `logcli query`."""
 _AIRFLOW = rf"\{{[\w.]+\.py:\d+\}} (?:{_LEVELS}) - (?:\[[\w-]+\] )?(?P<text>.*)$"
 """Regex for what follows the time in an Airflow task's log, with the container that an operator follows."""
-_DETERMINED = rf"<\w*> +\[(?P<time>{_ISO_TIME})\] [0-9a-f]+ \[rank=(?P<key>\d{{1,5}})\] \|\| ?(?P<text>.*)$"
+_DETERMINED = (
+    rf"(?:<\w*> +)?\[(?P<time>{_ISO_TIME})\] [0-9a-f]+ \[rank=(?P<key>\d{{1,5}})\] \|\| ?(?P<text>.*)$"
+)
 """Regex for `<info> [2026-03-04 09:12:44] 1d0cefc1 [rank=1] || text`: logs of Determined's trials."""
 rank_in_brackets = regex_style(r"\[(?P<key>\d{1,5})\](?: (?P<text>.*)|$)")
 """Parses `[0] text`, as MPICH and Intel MPI print with `-prepend-rank`."""
@@ -205,7 +207,8 @@ _AWS_TEXT = re.compile(
 _JOB_OF_ACTIONS = rf"(?P<key>[^\t]{{1,200}})\t[^\t]{{1,200}}\t\ufeff?(?P<time>{_ISO_TIME}) ?(?P<text>.*)$"
 """Regex for `job<tab>step<tab>2026-03-04T09:12:44.1234567Z text`: `gh run view --log`."""
 replica_exit = regex_style(
-    r"(?P<text>(?P<covers_below>The replica) (?P<key>[a-z]\S*(?: \d+)?) exited with a non-zero status of .*)$"
+    r"(?P<text>(?:message: \")?(?P<covers_below>The replica) (?P<key>[a-z]\S*(?: \d+)?)"
+    r" exited with a non-zero status of .*)$"
 )
 """AI Platform's report of a failed replica; the traceback below it belongs to the same replica."""
 _OF_ANSIBLE = re.compile(

@@ -45,7 +45,8 @@ _OPENINGS = {
     ),
     "chats": lazy_regex(
         rb'\s*\[\s*\{(?:\s*"\w+"\s*:\s*"[^"\n]{0,400}"\s*,){0,8}?'
-        rb'\s*"(?:type"\s*:\s*"message|ts"\s*:\s*"\d{10}\.\d{6})"|\s*\{\s*"guild"\s*:\s*\{'
+        rb'\s*"(?:type"\s*:\s*"message|ts"\s*:\s*"\d{10}\.\d{6})"|\s*\{\s*"guild"\s*:\s*\{|\s*\[\s*\{\s*"kind"\s*:\s*"Listing"'
+        rb'|\s*(?!\{\s*"(?:cells|metadata|nbformat)"\s*:)[\[{][\s\S]*?```\w{0,12}\\n'
         rb'|\s*\{\s*"name"\s*:\s*"[^"\n]{0,200}"\s*,\s*"type"\s*:\s*"(?:private|public|personal|saved|bot)_'
     ),
     "pages": lazy_regex(
@@ -60,6 +61,9 @@ _OPENINGS = {
     "frames": lazy_regex(
         rb'\s*\{\s*"(?:File"\s*:\s*"[^"\n]{1,200}"\s*,\s*"Offset"\s*:\s*\d'
         rb'|Offset"\s*:\s*\d+\s*,\s*"(?:Data|File)"\s*:\s*")'
+    ),
+    "builders": lazy_regex(
+        rb'\s*\{\s*"logchunks"\s*:\s*\[|(?:[^\n]*\n){0,40}?test (?P<test>\d{1,5})\r?\n {4,}Start +(?P=test): '
     ),
     "named_json": lazy_regex(rb'\s*(?:\{\s*"[^"\n]{1,200}"\s*:|\[\s*["{])'),
     "rich_text": lazy_regex(rb"\{\\rtf\d"),

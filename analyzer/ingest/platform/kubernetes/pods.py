@@ -296,9 +296,7 @@ def _pod_named(named: re.Match[str] | None, current: _Pod, pods: dict[str | None
 
 def _numbered(text: str) -> list[tuple[int, str]]:
     """Return numbered lines; single-line JSON is printed the way `kubectl` would."""
-    lines = list(enumerate(text.split("\n"), 1))
-    if not text.startswith("{"):
-        return lines
+    lines = enumerate(text.split("\n"), 1)
     return [(number, printed) for number, line in lines for printed in _pretty_json(line)]
 
 

@@ -40,6 +40,15 @@ def test_the_lines_behind_a_replica_that_ended_are_its_own() -> None:
     assert found == {"worker 0": [ends[0], *quoted], "worker 4": [ends[1], "KeyError: 'x'"]}
 
 
+def test_one_replica_that_ended_names_the_lines_behind_it() -> None:
+    """As the status of a job of Vertex AI quotes it."""
+    end = (
+        'message: "The replica workerpool1-1 exited with a non-zero status of 1. Termination reason: Error. '
+    )
+    found = streams(f"Training failed with:\ncode: 3\n{end}\nKeyError: 'x'")
+    assert found == {None: ["Training failed with:", "code: 3"], "workerpool1-1": [end, "KeyError: 'x'"]}
+
+
 def test_ranks_of_sagemaker_are_those_of_mpirun() -> None:
     """With the host behind the rank."""
     found = streams("[1,mpirank:3,algo-2]<stderr>:a\n[1,mpirank:0,algo-1]<stdout>:b\n")

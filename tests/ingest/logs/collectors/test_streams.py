@@ -206,6 +206,12 @@ def test_ranks_of_determined_are_streams() -> None:
         "1": [(2, "2021-12-07 10:42:15 step 1 loss 0.5")],
         "0": [(3, "2021-12-07 10:42:15 step 1 loss 0.4")],
     }
+    bare = [line.partition("    ")[2].lstrip() for line in lines]
+    assert [stream.key for stream in split_streams(list(enumerate(bare, 1)), detect_style(bare))] == [
+        None,
+        "1",
+        "0",
+    ]
 
 
 def test_a_streamed_job_tells_level_time_and_task() -> None:

@@ -77,3 +77,14 @@ def test_the_reason_of_the_last_end_is_quoted_first(make_run: MakeRun) -> None:
     before, last = (number for number, line in enumerate(text.split("\n"), 1) if "OOMKilled" in line)
     found = tables["matches"].filter(pattern="host-oom-killed/oom_record", source="pod.json")
     assert found["line"].to_list() == [last, before]
+
+
+def test_a_state_alone_below_its_command_tells_the_exit_code(make_run: MakeRun) -> None:
+    """As `-o jsonpath` prints it, in one line, in a paste."""
+    state = json.dumps(
+        {"terminated": {"exitCode": 0, "finishedAt": "2026-11-21T03:10:23Z", "reason": "Completed"}}
+    )
+    paste = f"$ kubectl logs fit-worker-1\nstep 1 loss 0.5\n$ kubectl get pod fit-worker-1 -o jsonpath='{{.status}}'\n{state}\n"
+    paste += "$ kubectl logs fit-worker-0\nstep 1 loss 0.5\n"
+    facts = load_tables(discover([make_run({"paste.txt": paste})]), our_rules())["facts"]
+    assert facts.filter(key="exit_code").select("worker", "value").rows() == [("worker:1", "0")]
