@@ -16,7 +16,7 @@ _NOT_PUBLIC = (
     r"(?!(?:[\w-]{1,63}\.){0,4}(?:github(?:usercontent)?|tensorflow|python|pypi|google(?:apis|source)?|nvidia|keras"
     r"|kaggle|stackoverflow|readthedocs|apache|kernel|debian|ubuntu|docker|anaconda|pytorch|numpy|microsoft|windows"
     r"|amazonaws|gnu|wikipedia|arxiv|kubernetes|huggingface|wandb|sentry|slack|gitlab|bitbucket|gcr|ghcr|quay|w3"
-    r"|grpc|protobuf|mlflow|golang|schedmd|json-schema)\.(?:com|org|io|net|dev|ai|co)(?![\w-]))"
+    r"|grpc|protobuf|mlflow|golang|schedmd|json-schema|aws\.amazon)\.(?:com|org|io|net|dev|ai|co)(?![\w-]))"
     r"(?!(?:tensorflow|keras|tf|torch|np|numpy|google|absl|grpc|xla|jax|self|os|sys|train)\.)"
 )
 _PARTS = {
