@@ -39,13 +39,18 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
         for rule_id, key, signal in signals:
             place = key, signal.who
             if signal.pattern:
-                own = ({**row, **json.loads(row["captures"])} for row in (rows[n] for n in numbers[key]))
+                own = (_with_captures(rows[number]) for number in numbers[key])
                 found[rule_id][signal.name] = _by_worker(signal, own)
                 continue
             if place not in shared:
                 shared[place] = _by_worker(signal, (rows[number] for number in numbers[key]))
             found[rule_id][signal.name] = shared[place]
     return found
+
+
+def _with_captures(row: Row) -> Row:
+    captures = json.loads(row["captures"])
+    return {**row, **captures} if captures else row
 
 
 def _by_worker(signal: Signal, rows: Iterable[Row]) -> RowsByWorker:
