@@ -115,9 +115,12 @@ def last_places(scalars: pl.DataFrame) -> dict[tuple[str, int], Place]:
     beside = pl.col("tag").str.contains(f"^(?:epoch_|checkpoint_step$)|{VALIDATION}")
     shown = scalars.select("worker", "attempt", "tag", *Place._fields, from_log=from_log)
     steps = shown.filter(pl.col("worker").is_not_null() & ~beside)
-    plan = pl.col("steps").max().over("worker", "attempt", "source", "epoch", "step")
-    steps = steps.with_columns(steps=pl.when(pl.col("step").is_null()).then("steps").otherwise(plan))
     last = steps.unique(["worker", "attempt", "from_log"], keep="last", maintain_order=True)
+    at = ["worker", "attempt", "source", "epoch", "step"]
+    plans = steps.drop_nulls(["step", "steps"]).join(last, on=at, how="semi", nulls_equal=True)
+    plans = plans.group_by(at).agg(plan=pl.col("steps").max())
+    last = last.join(plans, on=at, how="left", nulls_equal=True, maintain_order="left")
+    last = last.with_columns(steps=pl.coalesce("plan", "steps"))
     places = sorted(last.iter_rows(named=True), key=itemgetter("from_log"))
     return {(row["worker"], row["attempt"]): Place(*map(row.__getitem__, Place._fields)) for row in places}
 
