@@ -38,7 +38,7 @@ Point = list[Any]
 
 
 def drawn(scalars: pl.DataFrame, curves: pl.DataFrame, steps: pl.DataFrame) -> dict[str, list[DrawnCurve]]:
-    """Return worker → its curves, from its log or else from its event files, and its seconds per step."""
+    """Return worker → curves to draw: its metrics, from event files only without a log, and step times."""
     points = _points(scalars)
     rows = curves.filter(pl.col("origin") != GAUGE).select(_OF_A_CURVE).iter_rows(named=True)
     made: dict[str, list[DrawnCurve]] = {}
@@ -134,7 +134,7 @@ def _downsampled(scalars: pl.DataFrame) -> pl.DataFrame:
 def _point(
     origin: str, epoch: int | None, step: int | None, steps: int | None, value: float, time: float | None
 ) -> Point:
-    """Return one point; under `fit`, steps are numbered across epochs."""
+    """Return [step, value, time]; `fit` counts steps per epoch, so those of earlier epochs are added."""
     done = ((epoch or 1) - 1) * (steps or 0) if origin == "fit" else 0
     return [done + (step or 0), json_number(value), time]
 

@@ -90,7 +90,7 @@ def _all_run(lives: pl.DataFrame) -> bool:
 
 
 def _some_run(tables: Tables) -> str:
-    """Return which workers a file lists as running although others had ended, as a clause; else nothing."""
+    """Return a clause that names the workers listed as running while others had ended; else an empty text."""
     lives = tables["lifetimes"].filter("trains")
     running = lives.filter("sure", ended="running")["worker"].to_list()
     if not running or len(running) == lives.height:

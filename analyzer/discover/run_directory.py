@@ -334,6 +334,6 @@ def _reason_to_skip(path: Path) -> str:
 
 
 def _natural_key(name: str) -> tuple[list[tuple[int, str]], int]:
-    """Return a sort key that compares numbers in names as numbers; rotated logs sort oldest part first."""
+    """Return a sort key: `worker-2` before `worker-10`, and the oldest part of a rotated log first."""
     base = log_of(name) if is_rotated(name) else _plain(name)
     return natural_order(base), order_of_part(name)

@@ -84,7 +84,7 @@ class Firing(NamedTuple):
         return "; ".join([*each, *more])
 
     def _why(self, alike: Sequence[Values]) -> Iterator[str]:
-        """Yield the rule's reasons, without those that quote one exception where there are several."""
+        """Yield the rule's reasons; of subjects with different exceptions, none that quotes one of these."""
         return (text for text in self.rule.why if len(alike) == 1 or not self._quotes_exception(text))
 
     def _next(self, values: Values, alike: Sequence[Values]) -> Iterator[Step]:

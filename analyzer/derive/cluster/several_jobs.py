@@ -175,7 +175,7 @@ def _gap(one: Span | None, other: Span | None) -> float:
 
 
 def _in_jobs_of_slurm(logs: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield (worker, reason) if Slurm's names tell of several jobs, and one of them has several workers."""
+    """Yield (worker, reason) if the logs are named after several jobs of Slurm, one with several workers."""
     named = ((_SLURM_JOB.search(log["source"]), log["worker"]) for log in logs)
     jobs = grouped((job[0].lower(), worker) for job, worker in named if job)
     if len(jobs) >= _SEVERAL and any(len({*workers}) >= _SEVERAL for workers in jobs.values()):

@@ -225,7 +225,7 @@ def _has_exploded(row: Mapping[str, Any]) -> bool:
 
 
 def _decrease(summary: Mapping[str, Any]) -> float | None:
-    """Return how far the later half lies below the start, in units of the step-to-step variation."""
+    """Return by how much values fell from the start to the later half, as a multiple of their variation."""
     if summary["_finite"] < _ENOUGH:
         return None
     distance: float = summary["_start"] - summary["_later"]

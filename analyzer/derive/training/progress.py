@@ -244,7 +244,7 @@ def _is_last(row: Row, step: Row) -> bool | None:
 
 
 def last_attempts(tables: Mapping[str, pl.DataFrame]) -> dict[str, int]:
-    """Return worker → number of its last attempt in logs and event files."""
+    """Return worker → the highest attempt number in its logs and event files."""
     logged = pl.concat([tables[table].select("worker", "attempt") for table in ("records", "scalars")])
     return dict(logged.drop_nulls("worker").group_by("worker").agg(pl.col("attempt").max()).iter_rows())
 

@@ -151,7 +151,7 @@ def _check_order(document: Document, path: Path, names: Sequence[str], signal: S
 
 
 def _thresholds(signal: Signal) -> Iterator[float]:
-    """Yield the thresholds of a signal: row count, distances and numeric conditions."""
+    """Yield each threshold of a signal: `at_least`, the distances of `within`, and numbers in conditions."""
     yield signal.at_least
     yield from (limit for limit in signal.within if limit is not None)
     for condition in signal.where.values():

@@ -214,7 +214,7 @@ def _first_line(opening: bytes) -> str:
 
 
 def _entries_in_turn(path: Path) -> list[tuple[int, Entry]]:
-    """Return the entries of `journalctl -o verbose`, or of JSON objects in turn, each with its first line.
+    """Return (line number, entry) for each entry of `journalctl -o verbose`, or of JSON objects in a row.
 
     There are none in a larger file, and none in a file with a single object.
     """
