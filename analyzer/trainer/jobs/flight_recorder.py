@@ -27,17 +27,20 @@ runpy.run_module("mwms_recorder", run_name="__main__")
 """
 """Runs the recorder without PYTHONPATH, which the worker would inherit."""
 CHECKS = ("--fingerprint-data", "--check-weights", "10", "--check-finite")
-OPTIONS = ("--stall", "15", *CHECKS, "--off", "gpus")
+OPTIONS = ("--stall", "15", *CHECKS)
+WITHOUT_GPUS = ("--off", "gpus")
 START_SECONDS = 60.0
 
 
-def recorder_command(command: Sequence[str], out: Path) -> list[str]:
+def recorder_command(command: Sequence[str], out: Path, without: Sequence[str] = WITHOUT_GPUS) -> list[str]:
     """Return the arguments that start the recorder with a command to record; it writes below `out`.
+
+    `without` are the recorder's options for what it leaves out.
 
     Raises:
         UserError: the recorder, which is a package of its own, is neither in a checkout nor installed.
     """
-    run = [sys.executable, "-c", PROGRAM, str(_distribution()), "run", "-o", str(out), *OPTIONS]
+    run = [sys.executable, "-c", PROGRAM, str(_distribution()), "run", "-o", str(out), *OPTIONS, *without]
     return [*run, "--", *command]
 
 

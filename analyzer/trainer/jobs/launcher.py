@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analyzer.trainer.gpus.capture import nccl_variables
-from analyzer.trainer.jobs.flight_recorder import recorder_command
+from analyzer.trainer.jobs.flight_recorder import WITHOUT_GPUS, recorder_command
 from analyzer.trainer.witness.evidence import Start
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class Launcher:
         workspace, fault = self.workspace, self.fault
         command = [*fault.command(index, [*self.usual_command(index), *fault.arguments(index)])]
         if workspace.recordings:
-            command = recorder_command(command, workspace.recordings)
+            without = () if workspace.scenario.needs_gpu else WITHOUT_GPUS
+            command = recorder_command(command, workspace.recordings, without)
         workers.start(
             index,
             workspace.hosts.command(index, command) if workspace.hosts else command,
