@@ -49,9 +49,8 @@ def action_on_job(decision: Decision, findings: Sequence[Finding], tables: Table
 
 def _hosts(culprits: Sequence[str], tables: Tables) -> list[str]:
     """Return the hosts of the culprits; of one known by its address only, the node that Slurm says failed."""
-    hosts: list[str] = (
-        tables["workers"].filter(pl.col("worker").is_in(culprits))["host"].drop_nulls().to_list()
-    )
+    named = tables["workers"].filter(pl.col("worker").is_in(culprits))["host"].drop_nulls()
+    hosts: list[str] = named.unique(maintain_order=True).to_list()
     nodes = failed_nodes(tables)
     if len(culprits) == len(nodes) == 1 and all(map(_ADDRESS.fullmatch, hosts)):
         return nodes

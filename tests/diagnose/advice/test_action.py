@@ -27,8 +27,9 @@ FAULT = "NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, name=python, GPU has fallen o
         (["10.0.0.4", "10.0.0.5"], NO_DEVICE, ["gpu2"]),
         (["10.0.0.4", "10.0.0.4"], NO_DEVICE, []),
         (["10.0.0.4", "10.0.0.4"], NO_DEVICE + FAULT, ["gpu2"]),
+        (["10.0.0.4", "10.0.0.5", "10.0.0.5"], NO_DEVICE, ["gpu2"]),
     ],
-    ids=["two machines", "one machine", "one machine that is broken"],
+    ids=["two machines", "one machine", "one machine that is broken", "two culprits on one machine"],
 )
 def test_the_only_machine_is_excluded_for_its_hardware_alone(
     make_run: MakeRun, hosts: list[str], error: str, exclude: list[str]
@@ -39,11 +40,13 @@ def test_the_only_machine_is_excluded_for_its_hardware_alone(
         f"tf_config-{index}.json": json.dumps(
             {"cluster": cluster, "task": {"type": "worker", "index": index}}
         )
-        for index in range(2)
+        for index in range(len(hosts))
     }
-    action = analyze([make_run({"worker-0.log": DEVICE, "worker-1.log": error, **configs})]).document[
-        "action"
-    ]
+    logs = {
+        f"worker-{index}.log": error.replace(" 926 ", f" {926 + index} ") if index else DEVICE
+        for index in range(len(hosts))
+    }
+    action = analyze([make_run(logs | configs)]).document["action"]
     assert action["exclude"] == exclude
     assert (action["retry"] == "exclude_host") == bool(exclude)
 
