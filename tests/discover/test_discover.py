@@ -189,6 +189,11 @@ def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
         ),
         ("pods.json", '{"items": [{"containers": ["w"], "message": "step 1"}]}\n', Kind.LOG),
         ("worker-0.rc", "137\n", Kind.EXIT_CODES),
+        ("status", "worker_0: 1\nworker_1: 1\nworker_2: 137\n", Kind.EXIT_CODES),
+        ("ended.txt", "rank 0 = 1\nrank 1 = -9\n", Kind.EXIT_CODES),
+        ("ranks.txt", "worker-0 0\nworker-1 1\nworker-2 2\n", Kind.LOG),
+        ("steps.txt", "worker-0 120\nworker-1 120\n", Kind.LOG),
+        ("last.txt", "worker-0 137\nworker-1 stopped at step 3\n", Kind.LOG),
         ("trace", "KeyError      Traceback (most recent call last)\n", Kind.LOG),
         ("why.txt", DESCRIBED, Kind.PODS),
         (
