@@ -1,4 +1,7 @@
-"""What a process did between two samples → percentages in `scalars`: phases of training, waits, stops."""
+"""What a process did between two samples → percentages in `scalars`: phases of training, waits, stops.
+
+The last sample also tells, in `facts`, whether the process had called its training step and waited in it.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,6 +16,8 @@ _MIN_LOOKS = 5
 """Minimum number of samples of a process (5 a second) for a percentage."""
 _MIN_QUEUE_BYTES = 1 << 14
 """Send queue that shows a slow network, or a slow reader; it is empty within a millisecond otherwise."""
+_MIN_CALL_SECONDS = 5.0
+"""Minimum time since a call began, or since the last step ended: the time from one sample to the next."""
 _MIN_SEGMENTS = 200
 """Minimum traffic for a percentage: an all-reduce of a small model has more."""
 
@@ -23,13 +28,37 @@ class ActivityReader(EventReader):
     def __init__(self, output: SourceRows) -> None:
         super().__init__(output)
         self._before: Event = {}
+        self._steps: set[tuple[int, str]] = set()
+        """Process and name of each function that was its training step, and had ended at least once."""
+        self._calls: list[tuple[int, str, str, Event]] = []
+        """Line, key, value and event of each fact about the last sample."""
 
     def _read_sample(self, number: int, event: Event) -> None:
         time, before = float(event["time"]), self._before
         self._before = event
+        named = [each for each in event.get("progress", ()) if "function" in each]
+        self._steps.update((each["pid"], each["function"]) for each in named if each["steps"])
+        calls = (self._call(process, float(event["monotonic"])) for process in named)
+        self._calls = [(number, *call, event) for call in calls if call]
         found = (*_stops(event), *_waits(before, event), *_losses(before, event), *_phases(before, event))
         for tag, percent in found:
             add_gauge(self._output, f"{tag}_percent", percent, line=number, time=time)
+
+    def add_calls(self) -> None:
+        """Add what the last sample shows: `in_step`, or `out_of_step` where TensorFlow ran something else."""
+        for number, key, value, event in self._calls:
+            self._add_fact(number, key, value, event)
+
+    def _call(self, process: Event, now: float) -> tuple[str, str] | None:
+        """Return key and value of a fact about the function that a process has been in for some seconds."""
+        steps = [name for pid, name in self._steps if pid == process["pid"]]
+        inside, name = process.get("inside", False), process["function"]
+        since = process.get("last_begin" if inside else "last_end")
+        if not steps or process.get("phase") != "compute" or now - float(since or now) < _MIN_CALL_SECONDS:
+            return None
+        if inside:
+            return ("in_step" if name in steps else "out_of_step"), name
+        return "out_of_step", f"code outside {name}"
 
 
 def _stops(event: Event) -> Iterator[tuple[str, float]]:

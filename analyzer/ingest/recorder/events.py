@@ -26,9 +26,9 @@ def read(output: SourceRows, matcher: Matcher) -> None:
     text = whole_text(output)
     if output.source.name.endswith(".index.jsonl"):
         return
-    outcome = OutcomeReader(output, matcher)
+    outcome, activity = OutcomeReader(output, matcher), ActivityReader(output)
     readers = (
-        *(SetupReader(output, matcher), SampleReader(output), ActivityReader(output)),
+        *(SetupReader(output, matcher), SampleReader(output), activity),
         *(CheckReader(output), outcome),
     )
     unread: list[int] = []
@@ -43,6 +43,7 @@ def read(output: SourceRows, matcher: Matcher) -> None:
         except _MALFORMED:
             unread.append(number)
     outcome.add_stalls(until)
+    activity.add_calls()
     report_unread_lines(output, unread, "no event of mwms-recorder")
 
 
