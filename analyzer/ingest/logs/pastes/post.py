@@ -168,6 +168,7 @@ def _is_post(lines: Sequence[str], forms: Sequence[Form], inside: Sequence[bool]
         or (Form.SPOKEN in own and own.count(Form.SPOKEN) + own.count(Form.TITLE) > 1)
         or sum(what in PROSE for what in own[:opening]) >= _LONG_OPENING
         or any(what is Form.SPOKEN and is_speech(line) for line, what in zip(lines, forms, strict=True))
+        or (prose > 1 and any(map(is_of_post, lines)))
         or (len(own) > 1 and _has_paragraph(lines, forms))
     )
 

@@ -101,6 +101,18 @@ def test_what_a_colon_announces_was_printed() -> None:
     assert unmarked([ASKED, "Description:", paragraph]) == ["", "Description:", ""]
 
 
+def test_the_subject_of_a_mail_tells_that_people_speak() -> None:
+    """A line of a program in such a form is alone."""
+    said = [
+        "Subject: [INC-7] network broken?",
+        "",
+        "Dear team, our job of 4 nodes shows errors, please look:",
+        "",
+    ]
+    assert unmarked([*said, LOG, LOG]) == ["", "", "", "", LOG, LOG]
+    assert unmarked(["Subject: step 1", LOG, LOG]) == ["Subject: step 1", LOG, LOG]
+
+
 def test_blocks_of_code_hold_what_was_printed() -> None:
     """Around them, few words are prose already."""
     pasted = ["no OOM here", "```", "Killed by the system, it seems so", "```", "thanks all"]
