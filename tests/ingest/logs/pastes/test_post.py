@@ -52,6 +52,12 @@ def test_the_report_of_lsf_is_no_mail_of_a_person(log: list[str]) -> None:
     assert unmarked(log) == log
 
 
+def test_why_lsf_ended_a_job_is_said_by_a_program() -> None:
+    """Also where the report lost its head."""
+    why = "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit."
+    assert unmarked([why, LOG, "", ASKED]) == [why, LOG, "", ""]
+
+
 def test_a_post_that_quotes_the_report_of_lsf_stays_one() -> None:
     """Whoever speaks first has written the post."""
     asked = ["Hello, my job was killed with `Connection refused`.", "", *LSF_REPORT]
