@@ -201,11 +201,23 @@ def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
             "NAME      READY  STATUS  RESTARTS  AGE\nbert-0    0/1    Error   0         5m\n",
             Kind.PODS,
         ),
+        (
+            "mpijob.yaml",
+            "# kubectl get mpijob\nstatus:\n  conditions:\n  - reason: MPIJobEvicted\n",
+            Kind.PODS,
+        ),
+        (
+            "bert.yaml",
+            "apiVersion: kubeflow.org/v1\nkind: TFJob\nspec: {}\nstatus:\n  conditions: []\n",
+            Kind.PODS,
+        ),
         ("job.txt", "JobID|JobName|State|ExitCode\n7|bert|FAILED|1:0\n", Kind.SACCT),
         ("job.txt", "       JobID    JobName      State ExitCode \n----- ---- ---- ----\n", Kind.SACCT),
         ("paste.txt", DESCRIBED + "\nERROR:tensorflow:it failed\n", Kind.LOG),
         ("paste.txt", "the job failed with state and exit code\n", Kind.LOG),
         ("README.md", "# How to train\n", Kind.OTHER),
+        ("tfjob.yaml", "apiVersion: kubeflow.org/v1\nkind: TFJob\nspec: {}\n", Kind.OTHER),
+        ("values.yaml", "status:\n  port: 9090\n", Kind.OTHER),
         ("train.py", "print('Traceback (most recent call last):')\n", Kind.OTHER),
     ],
 )

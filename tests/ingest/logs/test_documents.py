@@ -47,6 +47,14 @@ FILES = {
     "a GitHub issue": ("issue.json", json.dumps({"title": "it died", "body": "### Logs\n", "comments": [
         {"author": {"login": "a"}, "body": each["text"].replace("```", "```text", 1), "createdAt": each["ts"]} for each in posted("text")]})),
     "a Trello board": ("board.json", json.dumps({"name": "b", "actions": [{"data": {"text": each["text"]}, "date": each["ts"]} for each in posted("text")]})),
+    "Zendesk": ("ticket.json", json.dumps({"ticket": {"subject": "it died", "comments": [
+        {"plain_body": "our logs:\n\n" + "\n\n".join(f"== {name} ==\n" + "\n".join(log) for name, log in LOGS.items())}]}})),
+    "AWX": ("job_events.json", json.dumps({"count": 2, "results": [{"event": "runner_on_failed", "host_name": name, "event_data": {
+        "host": name, "task": "train", "res": {"cmd": ["python", "train.py"], "stdout": "", "stderr": "\n".join(log)}}}
+        for name, log in LOGS.items()]})),
+    "Evernote": ("notes.enex", '<?xml version="1.0"?>\n<en-export>' + "".join(
+        f"<note><title>{name}</title><content><![CDATA[<?xml version=\"1.0\"?><!DOCTYPE en-note SYSTEM \"enml2.dtd\"><en-note>"
+        + "".join(f"<div>{escape(line)}</div>" for line in log) + "</en-note>]]></content></note>" for name, log in LOGS.items()) + "</en-export>"),
     "Reddit": ("comments.json", json.dumps([{"kind": "Listing", "data": {"children": [{"kind": "t3", "data": {
         "title": "it died", "created_utc": 1795229910.0,
         "selftext": "Logs:\n\n" + "\n\n".join(f"{name}\n\n" + "\n".join(f"    {line}" for line in log) for name, log in LOGS.items())}}]}}])),

@@ -15,6 +15,7 @@ from analyzer.model.task_names import worker_of
 
 _PRINTED = (Kind.PODS, Kind.SACCT, Kind.STACKS)
 """Kinds of command output that have a reader of their own; all other output is read as a log."""
+LIST_OF_PODS = "get-pods"
 _MAX_CHARS = 120
 _MAX_WORDS = 8
 """Maximum number of words in a title."""
@@ -27,6 +28,12 @@ _PLACE = re.compile(r"(?<![a-z])(?:node|host|machine|server|vm|container|termina
 """Regex for a machine's number, which counts where a title names no task."""
 _ALONE = re.compile(r"(?<![a-z])(ps|parameter[ -]server|evaluator)(?![a-z])(?!\s*\d)")
 """Regex for a role of which a small job has one task, which then needs no number."""
+_DUTY = re.compile(
+    r"(?<=\d) *[(\[,] *(?:the |is )*(?:chief|master|leader|coordinator)(?: worker)?[)\]]?(?= *$)"
+)
+"""Regex for what a task with a number is beside: the chief, which trains as worker 0."""
+_KEY = re.compile(r"[ \t]+[A-Za-z ]{2,20}:\s*$")
+"""Regex for the indented key of a block of YAML, as the kinds of replicas in a job's status."""
 _TITLE = re.compile(
     r"==> (.+) <==$"
     r"|\[!\w{1,20}\][-+]? +([^=]+)$"
@@ -51,6 +58,8 @@ _PROMPT = re.compile(
     r"(?P<prompt>[^$%#|=\"']{0,40}+)(?:[$%]|(?<=[~/\w])#) "
     r"(?P<command>(?:\.{0,2}/)?[a-z][\w./-]* .*|[a-z]\w*|\.?/[\w./-]+)$"
 )
+_OF_PODS = re.compile(r"(?:NAMESPACE +)?NAME +READY +STATUS +RESTARTS +AGE\b")
+"""Regex for the first row of the list of pods, which people copy without the command."""
 _OF_BPEEK = re.compile(r"bpeek (?:-\S+ )*[\"']?\d+\[(?P<element>\d{1,5})\][\"']?$")
 """Regex for the command that prints what an element of a job array of LSF, counted from 1, has printed."""
 _COMMAND = re.compile(
@@ -68,7 +77,7 @@ def stream_below(line: str) -> str | None:
     `describe-worker-1`, `get-pods`, `sacct`. Empty if the heading names no single task, None if the line is
     not a heading.
     """
-    if len(line) > _MAX_CHARS or not (line := line.strip("\r\n `")):
+    if len(line) > _MAX_CHARS or _KEY.match(line) or not (line := line.strip("\r\n `")):
         return None
     asked = _PROMPT.match(line)
     command = _COMMAND.match(asked["command"] if asked else line)
@@ -77,6 +86,8 @@ def stream_below(line: str) -> str | None:
     if asked:
         element = _OF_BPEEK.match(asked["command"])
         return f"task-{int(element['element']) - 1}" if element else _named(line) or None
+    if _OF_PODS.match(line):
+        return LIST_OF_PODS
     if named := _named_by_tool(line):
         return named
     if len(line.split()) > _MAX_WORDS:
@@ -110,6 +121,14 @@ def kind_below(stream: str) -> Kind:
     return kind if kind in _PRINTED else Kind.LOG
 
 
+def task_of_output(stream: str) -> str | None:
+    """Return the task whose command's output a stream holds: `worker-1` of `describe-worker-1`; None if none.
+
+    Streams of logs are their own.
+    """
+    return stream if kind_below(stream) is Kind.LOG else _named(stream) or None
+
+
 def _output_name(command: re.Match[str], task: str) -> str:
     """Return the name of the stream that holds a command's output, ending in `task` unless that is empty.
 
@@ -139,10 +158,11 @@ def names_between_rules(lines: Sequence[str]) -> frozenset[str]:
 
 def _named(text: str) -> str:
     """Return the only task that a text names, else its only machine with a number; empty if there is none."""
+    text = _DUTY.sub("", text.lower())
     for pattern in (_ROLE, _PLACE):
-        names = {re.sub(r"[_.: #=]+", "-", name) for name in pattern.findall(text.lower())}
+        names = {re.sub(r"[_.: #=]+", "-", name) for name in pattern.findall(text)}
         tasks = {name.replace("index", "task"): worker_of(name.replace("index", "task")) for name in names}
         if tasks:
             return min(tasks) if len(set(tasks.values())) == 1 else ""
-    roles = {"evaluator" if name == "evaluator" else "ps" for name in _ALONE.findall(text.lower())}
+    roles = {"evaluator" if name == "evaluator" else "ps" for name in _ALONE.findall(text)}
     return f"{min(roles)}-0" if len(roles) == 1 else ""

@@ -1,10 +1,12 @@
 """One line of a collected log without the prefix that its collector added, and parsers of such prefixes."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from analyzer.ingest.logs.collectors.timestamps import split_timestamp
+
+_NUMBER = re.compile(r"\d+")
 
 
 class CollectedLine(NamedTuple):
@@ -49,3 +51,10 @@ def regex_style(*expressions: str) -> Style:
         return CollectedLine(named.get("key"), text, is_partial, channel, timestamp, covers_below)
 
     return read
+
+
+def differ_in_number_only(keys: Sequence[str]) -> bool:
+    """Return True if several names differ in a number only, and one recurs, as those of a cluster's nodes."""
+    names = {*keys}
+    stems = {_NUMBER.sub("0", name) for name in names}
+    return 1 < len(names) < len(keys) and len(stems) == 1

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 from analyzer.ingest.logs.collectors.channels import may_begin_channel
 from analyzer.ingest.logs.collectors.headings import (
+    LIST_OF_PODS,
     name_several_streams,
     names_between_rules,
     stream_below,
+    task_of_output,
 )
+from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 
 
@@ -44,6 +47,17 @@ def is_heading(style: Style | None, line: str) -> bool:
     """
     found = style(line) if style else None
     return (found is not None and not found.follows) or may_begin_channel(line)
+
+
+def stream_of(key: str | None, line: str, style: Style | None) -> str | None:
+    """Return the stream of a line below the heading of `key`: a log may follow what a command printed."""
+    follows = key is not None and has_headings(style) and begins_own_line(line)
+    return task_of_output(key) if key is not None and follows else key
+
+
+def goes_on(key: str | None, named: str | None) -> bool:
+    """Return True if a heading belongs to what is above it: the first row of a list is its command's."""
+    return named == LIST_OF_PODS and key is not None and key.startswith(LIST_OF_PODS)
 
 
 def heading_style(lines: Sequence[str], sample: Sequence[str]) -> Style | None:

@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
-from analyzer.ingest.logs.collectors import structured
+from analyzer.ingest.logs.collectors import sections, structured
 from analyzer.ingest.logs.collectors.captured_fields import style_of_fields, with_learned_writer
 from analyzer.ingest.logs.collectors.channels import by_channel
 from analyzer.ingest.logs.collectors.colours import Coloured, coloured_style
@@ -22,8 +22,7 @@ from analyzer.ingest.logs.collectors.learned import (
     has_unread_prefix,
     learned_style,
 )
-from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
-from analyzer.ingest.logs.collectors.sections import Sections, below_headings, has_headings, heading_style
+from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style, differ_in_number_only
 from analyzer.ingest.logs.collectors.shippers import without_added_fields
 from analyzer.ingest.logs.collectors.styles import (
     EMBEDDED_STYLES,
@@ -94,12 +93,13 @@ def detect_style(lines: Sequence[str]) -> Style | None:
         learned = _with_known(learned, sample)
         style = learned if len(_texts(learned, sample)) >= _MIN_MARKED_SHARE * len(sample) else None
     if style is None and learned is None and (indented := indented_style(lines)):
-        heading = hosts_above(lines) or heading_style(lines, sample)
-        return Sections(heading, indented) if heading else indented
+        heading = hosts_above(lines) or sections.heading_style(lines, sample)
+        return sections.Sections(heading, indented) if heading else indented
     if style is None or _names_no_writer(style, sample):
-        heading = heading_style(lines, sample)
+        heading = sections.heading_style(lines, sample)
         if heading:
-            return Sections(heading, style) if style or heading is not below_headings else heading
+            is_alone = style is None and heading is sections.below_headings
+            return heading if is_alone else sections.Sections(heading, style)
     return style or learned
 
 
@@ -235,7 +235,9 @@ def _plausible(style: Style, lines: Sequence[str]) -> bool:
         numbers = [int(key) for key in keys]
         are_ranks = min(numbers) < LEAST_PID and not counts_lines(numbers)
         return are_ranks and any(later < each for each, later in pairwise(numbers))
-    return len({*keys}) < sum(later != key for key, later in pairwise(keys)) + 1
+    if len({*keys}) < sum(later != key for key, later in pairwise(keys)) + 1:
+        return True
+    return differ_in_number_only(keys) and any(map(_has_time_of_collector, _texts(style, lines)))
 
 
 def _has_time_of_collector(text: str) -> bool:
@@ -300,12 +302,14 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
             key = None
         shown = line if isinstance(style, Coloured) else _without_colours(line)
         marked = read(shown) if read else None
-        if marked and marked.follows:
+        if marked and (marked.follows or sections.goes_on(key, marked.key)):
             marked = marked._replace(key=key)
         elif marked:
             key = marked.key if marked.covers_below or style not in EMBEDDED_STYLES else None
         elif style in EMBEDDED_STYLES and _DATED.match(line):
             key = None
+        else:
+            key = sections.stream_of(key, shown, style)
         collected = marked or CollectedLine(key, line)
         origin = collected.key
         place, fresh = (origin, collected.channel), (number, collected.timestamp, "")
@@ -318,7 +322,7 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
         _append(found, origin, start, rest, timestamp, strippers[origin])
     for stream in found.values():
         stream.lines.sort(key=itemgetter(0))
-    return [*_channels_of(found.values())] if has_headings(style) else [*found.values()]
+    return [*_channels_of(found.values())] if sections.has_headings(style) else [*found.values()]
 
 
 def _channels_of(streams: Iterable[Stream]) -> Iterator[Stream]:

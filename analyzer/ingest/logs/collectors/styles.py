@@ -151,8 +151,12 @@ _EXIT_IN_BRACKETS = (
     r" \S.{0,200} exited with code \w+)$"
 )
 """Regex for the line in which concurrently says how a process ended; its label tells it from the output."""
-_SERVICE = r"(?:[a-z0-9][\w.-]*[-_])?(?:worker|chief|ps|evaluator)[-_.]?\d{1,4}(?:[-_]\d{1,4})?"
-"""Regex for a service of docker compose that is named after a task, perhaps with a replica's number."""
+_SERVICE = (
+    r"(?:[a-z0-9][\w.-]*[-_])?(?:worker|chief|ps|evaluator)[-_.]?\d{1,4}(?:[-_]\d{1,4})?"
+    r"|(?:[a-z0-9]{1,12}[-_]?)?algo-\d{1,2}(?:-[a-z0-9]{5})?(?:[-_]\d{1,2})?"
+)
+"""Regex for a service of docker compose that is named after a task or, by SageMaker, a host; perhaps with a
+replica's number."""
 _NO_ANSIBLE = r"(?! ?(?:CHANGED|SUCCESS|FAILED) \| rc=)"
 """Regex for what does not stand behind a service of docker compose, but behind a host of Ansible."""
 _EXITED = r"exited with code \d{1,3}(?: \(restarting\))?"

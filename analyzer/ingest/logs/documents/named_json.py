@@ -8,10 +8,12 @@ from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 from analyzer.model.traceback_format import starts_traceback
 
-_NAME_KEYS = ("worker", "pod", "task", "rank", "host", "node", "name", "file")
+_NAME_KEYS = ("worker", "pod", "rank", "host_name", "host", "node", "task", "name", "file")
+_WHOLE = frozenset({"stdout", "stderr", "log", "logs", "output", "text", "content", "body", "message"})
+"""Names of what a task printed: its lines belong to what the object, or one around it, is named for."""
 _CHECKED_LINES = 400
-_MAX_DEPTH = 2
-"""Objects around the one that holds the logs."""
+_MAX_DEPTH = 5
+"""Objects and lists around the one that holds the logs, as in the events of AWX."""
 
 
 def read(text: str) -> Sequence[TextLine]:
@@ -35,16 +37,21 @@ def lines_of(value: object) -> Sequence[TextLine]:
     return found if is_log else ()
 
 
-def _lines(value: object, depth: int) -> Iterator[TextLine]:
+def _lines(value: object, depth: int, around: str = "") -> Iterator[TextLine]:
+    """Yield the lines of the logs in a value; `around` is the name of an object that holds it."""
     if texts := _texts(value):
-        yield from (TextLine("", text) for text in texts)
+        yield from (TextLine(around, text) for text in texts)
         return
     parts = [*_named(value)]
     logs = [(name, texts) for name, part in parts if (texts := _texts(part))]
-    yield from (TextLine(name, text) for name, texts in logs for text in texts)
+    around = _name_of(value) or around
+    if around and (whole := [(name, texts) for name, texts in logs if name in _WHOLE]):
+        logs = [(around if len(whole) == 1 else f"{around}/{name}", texts) for name, texts in whole]
+    for stream, texts in logs:
+        yield from (TextLine(stream, text) for text in texts)
     if not logs and depth:
-        for _, part in parts:
-            yield from _lines(part, depth - 1)
+        for name, part in parts:
+            yield from _lines(part, depth - 1, name if isinstance(value, list) else around)
 
 
 def _named(value: object) -> Iterator[tuple[str, object]]:
@@ -53,9 +60,20 @@ def _named(value: object) -> Iterator[tuple[str, object]]:
         yield from ((str(name), part) for name, part in value.items())
     for each in value if isinstance(value, list) else ():
         if isinstance(each, dict):
-            name = next((f"{key}-{each[key]}" if isinstance(each[key], int) else str(each[key])
-                         for key in _NAME_KEYS if isinstance(each.get(key), str | int)), "")  # fmt: skip
-            yield name, max(each.values(), key=lambda part: len(_texts(part)), default=None)
+            longest = max(each.values(), key=lambda part: len(_texts(part)), default=None)
+            yield _name_of(each), longest if _texts(longest) else each
+
+
+def _name_of(value: object) -> str:
+    """Return what an object is named for, if possible a task, such as its pod; else no text.
+
+    A number is named like `rank-1`.
+    """
+    if not isinstance(value, dict):
+        return ""
+    found = {key: value[key] for key in _NAME_KEYS if isinstance(value.get(key), str | int)}
+    names = [f"{key}-{name}" if isinstance(name, int) else str(name) for key, name in found.items()]
+    return next((name for name in names if worker_of(name, Kind.OTHER)), names[0] if names else "")
 
 
 def _texts(value: object) -> Sequence[str]:

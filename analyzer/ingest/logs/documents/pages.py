@@ -13,6 +13,8 @@ from analyzer.ingest.logs.documents import NoLogsError, TextLine
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]{0,20})(?![\w-])[^<>]{0,2000}>")
 _PAGE = re.compile(r"(?i)<!doctype html|<html")
+_INNER_PAGE = re.compile(r"(?i)\s*<(?:\?xml|!doctype)\b")
+_DECLARATION = re.compile(r"<[?!][^<>]{0,2000}>")
 _OPENING_CHARS = 2_000
 _UNSHOWN = re.compile(r"<(?P<name>script|style|head|nav|header|footer|title)\b", re.IGNORECASE)
 """Regex for the beginning of an element around the log, or of one that is not shown."""
@@ -64,10 +66,20 @@ def _preformatted(page: str) -> Iterator[TextLine]:
 
 
 def _with_escaped_blocks(page: str) -> str:
-    """Return a page with blocks in which no character is escaped, as Confluence stores code, as `pre`."""
+    """Return a page with blocks in which no character is escaped, as Confluence stores code, as `pre`.
+
+    A block that is a page itself, as Evernote stores a note, becomes its rows.
+    """
     first, *blocks = page.split("<![CDATA[")
     parts = [block.partition("]]>") for block in blocks]
-    return first + "".join(f"<pre>{escape(text)}</pre>{rest}" for text, _, rest in parts)
+    return first + "".join(f"<pre>{escape(_text_of(block))}</pre>{rest}" for block, _, rest in parts)
+
+
+def _text_of(block: str) -> str:
+    """Return the rows of a block that is a page of XML, without tags; any other block as it is."""
+    if not _INNER_PAGE.match(block):
+        return block
+    return unescape(_TAG.sub("", _ROW_END.sub("\n", _DECLARATION.sub("", block))))
 
 
 def _asked(page: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from analyzer.ingest.logs.collectors.structured import MESSAGE_KEYS, is_log_entry
 from analyzer.ingest.logs.entries.json_lines import objects_in_turn
+from analyzer.ingest.logs.prefixes import head
 from analyzer.ingest.reader_output import is_too_dense
 from analyzer.model.lazy_regex import lazy_regex
 
@@ -25,6 +26,10 @@ _MAX_DEPTH = 4
 _GZIP = b"\x1f\x8b"
 
 
+class _Line(Entry):
+    """The entry that a line in Base64 is."""
+
+
 def unpacked(text: str) -> list[tuple[int, Entry]]:
     """Return the line, from 1, and the content of each object of a file that holds a packed one.
 
@@ -33,6 +38,9 @@ def unpacked(text: str) -> list[tuple[int, Entry]]:
     found = objects_in_turn(text)
     found = found if len(found) > 1 else [(0, each) for each in _listed(text)]
     opened = [(line, content) for line, each in found if (content := _content(each, _MAX_DEPTH)) is not None]
+    plain = [each for _, each in opened if isinstance(each, _Line)]
+    if plain and not any(head(each["message"]) for each in plain):
+        return []
     return opened if 10 * len(opened) >= 9 * len(found) else []
 
 
@@ -62,8 +70,14 @@ def _content(value: Mapping[str, Any], depth: int) -> Entry | None:
 
 
 def _opened(name: str, text: str) -> Entry | None:
-    """Return the object that a text holds; None for the message of an entry, and for any other text."""
+    """Return the object that a text holds; None for the message of an entry, and for any other text.
+
+    A line in Base64, as Woodpecker and Pub/Sub have it, is the message of an entry.
+    """
     packed = _of_base64(text) if name in _DATA else text
+    if name in _DATA and packed[:1] != "{":
+        is_text = packed != text and packed and packed.replace("\t", " ").isprintable()
+        return _Line(message=packed) if is_text or not text else None
     if name in MESSAGE_KEYS or packed[:1] != "{":
         return None
     try:

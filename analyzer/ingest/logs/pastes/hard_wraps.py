@@ -22,6 +22,8 @@ _BEGINNINGS = ("File ", "```", "Epoch ")
 """Beginnings of lines that are none of a logger's."""
 _NAME_OF_ERROR = lazy_regex(r"\s*(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception):\s*$")
 """Regex for a line that an error's message should follow."""
+_OF_TRACEBACK = lazy_regex(r'\s*File "[^"\n]+$|(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S')
+"""Regex for a line of a traceback that may be broken: within the path of a file, or an error's message."""
 _END_OF_CELL = ("|", "+", "-", "=", "│", "*", "#")
 
 
@@ -47,8 +49,9 @@ def joined(lines: Sequence[str]) -> Sequence[str]:
 
 
 def refilled(lines: Sequence[str], quoted: Sequence[bool]) -> Sequence[str]:
-    """Return the lines, with those of a logger joined that a mail broke between words in order to quote them.
+    """Return the lines, with those joined that a mail broke between words in order to quote them.
 
+    They are those of loggers and the files and messages in tracebacks.
     A line is broken if the first word of the next one would not have fit; the parts behind it become empty.
     """
     width = max((len(line) for line, is_quoted in zip(lines, quoted, strict=True) if is_quoted), default=0)
@@ -56,7 +59,7 @@ def refilled(lines: Sequence[str], quoted: Sequence[bool]) -> Sequence[str]:
         return lines
     found, first, count = list(lines), None, 0
     for at, line in enumerate(lines):
-        starts = quoted[at] and is_of_logger(line.strip())
+        starts = quoted[at] and (is_of_logger(line.strip()) or _OF_TRACEBACK.match(line) is not None)
         if first is not None and quoted[at] and not starts and _is_full(lines[at - 1], line, width):
             found[first] += ("" if found[first].endswith("/") else " ") + line.strip()
             found[at] = ""

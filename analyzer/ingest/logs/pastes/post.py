@@ -39,6 +39,7 @@ _EXPECTED = lazy_regex(
     r"(?:behaviou?r|results?|output))\W*$"
 )
 _HEADING = lazy_regex(r"\s{0,3}(?:#{1,6} |\*\*|__)\S")
+_SUBJECT = lazy_regex(r"(?:Subject|Betreff|Objet|Asunto): \S")
 _LSF_REPORT = lazy_regex(r"Sender: LSF System <")
 _DIGITS = lazy_regex(r"\d+")
 _NUMBERED = lazy_regex(r"[a-z][\w.-]*\d[\w.-]*:(?: |$)")
@@ -168,6 +169,7 @@ def _is_post(lines: Sequence[str], forms: Sequence[Form], inside: Sequence[bool]
         or (Form.SPOKEN in own and own.count(Form.SPOKEN) + own.count(Form.TITLE) > 1)
         or sum(what in PROSE for what in own[:opening]) >= _LONG_OPENING
         or any(what is Form.SPOKEN and is_speech(line) for line, what in zip(lines, forms, strict=True))
+        or (prose > 1 and any(map(_SUBJECT.match, lines)))
         or (len(own) > 1 and _has_paragraph(lines, forms))
     )
 

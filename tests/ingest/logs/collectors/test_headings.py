@@ -59,6 +59,9 @@ def streams(*lines: str) -> list[Stream]:
         ("kubectl describe po fit-worker-1 | tail", "describe-worker-1"),
         ("kubectl describe pod fit-master-3ti2-0-9st9r", "describe-master"),
         ("sacct -j 81277 -o jobid,state", "sacct"),
+        ("# worker 0 (chief)", "worker-0"),
+        ("**worker-0 [the chief]:**", "worker-0"),
+        ("NAME        READY   STATUS    RESTARTS   AGE", "get-pods"),
         ("docker logs registry", ""),
     ],
 )
@@ -81,6 +84,10 @@ def test_titles_and_commands_are_headings(line: str, stream: str) -> None:
         "100/100 [==============================] - 12s 110ms/step - loss: 0.8123",
         '{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}}',
         "--task_index=0",
+        "    PS:",
+        "  Evaluator:",
+        "chief and worker 1:",
+        "NAME   STATUS   AGE",
         "$ dmesg -T | tail",
         "$ py-spy dump --pid 1",
         "/job:worker/replica:0/task:1",
@@ -97,6 +104,34 @@ def test_the_lines_below_a_heading_are_of_its_task() -> None:
     lines = ("hangs since noon", "# worker 0", "a", "$ dmesg | tail", "b", "# worker 1", "c", "$ squeue", "d")
     found = {stream.key: [number for number, _ in stream.lines] for stream in streams(*lines)}
     assert found == {None: [1], "squeue": [8, 9], "worker-0": [2, 3, 4, 5], "worker-1": [6, 7]}
+
+
+LISTED = ["NAME          READY   STATUS   RESTARTS   AGE", "fit-worker-0  0/1     Error    0          68m"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "below"),
+    [("$ kubectl get pods fit-worker-0", "worker-0"), ("$ kubectl get pods", None), (None, None)],
+)
+def test_a_log_below_the_list_of_pods_is_none_of_its_rows(asked: str | None, below: str | None) -> None:
+    """It is of the task that was asked for, if any."""
+    raised = ["Traceback (most recent call last):", '  File "a.py", line 1, in <module>', "KeyError: 'label'"]
+    lines = ["$ kubectl logs fit-chief-0", "step 1 loss 0.5", *filter(None, [asked]), *LISTED, *raised]
+    found = {stream.key: [line for _, line in stream.lines] for stream in streams(*lines)}
+    assert found[below] == raised
+    (listed,) = (name for name in found if name and name.startswith("get-pods"))
+    assert found[listed][-2:] == LISTED
+
+
+def test_what_describes_a_pod_may_hold_an_error() -> None:
+    """Its lines are indented."""
+    said = [
+        "$ kubectl describe pod fit-worker-0",
+        "    Message:  Traceback (most recent call last):",
+        "    Exit Code: 1",
+    ]
+    found = {stream.key: len(stream.lines) for stream in streams("# worker 1", "step 1 loss 0.5", *said)}
+    assert found == {"worker-1": 2, "describe-worker-0": 3}
 
 
 def test_a_single_heading_does_not_split_a_file() -> None:

@@ -289,6 +289,8 @@ def test_the_lines_of_a_pod_that_airflow_follows(time: str) -> None:
         "worker-1> text",
         "worker-1  | text",
         "worker-1 exited with code 1",
+        "algo-2 | text",
+        "u4xz9algo-1-fqz6l | text",
         "[2026-03-04T09:12:44] {taskinstance.py:12} INFO - text",
         "The replica worker 1 exited with a non-zero status of 1.",
     ],
@@ -298,3 +300,8 @@ def test_a_style_that_only_some_lines_have_is_found_by_them(line: str) -> None:
     others = ["loading data", "step one done", "saving", "bye"]
     assert detect_style([line, line, *others]) in EMBEDDED_STYLES
     assert detect_style(others) is None
+
+
+def test_an_algorithm_of_sagemaker_is_a_host_with_a_number() -> None:
+    """The first cell of a table is none."""
+    assert detect_style(["algorithm | loss", "adam | 0.5", "algo-x | 0.4", "loading data"]) is None

@@ -116,3 +116,21 @@ def test_a_file_that_a_search_names_is_a_writer(folder: str, mark: str) -> None:
     assert streams("\n".join(lines)) == {
         f"{folder}gpu-{name}.log": [f"step {at}" for at in range(9)] for name in "ab"
     }
+
+
+LOGGED = "2026-11-21 01:40:37.1: W tensorflow/a.cc:1] Aborting"
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        ([f"n07: {LOGGED}", "n07: it ended", "n08: it ended"], {"n07", "n08"}),
+        (["n07: loading", "n07: it ended", "n08: it ended"], {None}),
+        ([f"n07: {LOGGED}", "n08: it ended"], {None}),
+        ([f"step1: {LOGGED}", "step1: it ended", "shard2: it ended"], {None}),
+    ],
+    ids=["nodes", "without a logger's line", "no node recurs", "names that differ in more"],
+)
+def test_nodes_one_after_another_are_told_by_their_numbers(lines: list[str], names: set[str | None]) -> None:
+    """People sort what nodes printed, and leave most of it out."""
+    assert {*streams(chr(10).join(lines))} == names

@@ -73,6 +73,22 @@ def test_a_packed_entry_counts_with_its_time_and_writer(text: str, tmp_path: Pat
     assert all(pod in line for line, (pod, *_) in zip(found, ROWS, strict=True))
 
 
+def test_a_line_in_base64_is_the_message_of_an_entry(tmp_path: Path) -> None:
+    """As Woodpecker keeps the log of a step; an empty one is a blank line."""
+    texts = [BANNER.format(n=1), "", "step 1 loss 0.5"]
+    logs = [{"line": n, "time": n, "data": b64encode(each.encode()).decode()} for n, each in enumerate(texts)]
+    found = entries(tmp_path, json.dumps(logs))
+    assert found is not None
+    assert [json.loads(line)["message"] for line in found] == texts
+
+
+def test_words_in_base64_are_no_log(tmp_path: Path) -> None:
+    """Where no line is one of a logger, they may be a tensor or a name."""
+    names = [{"id": n, "data": b64encode(f"the name of shard {n}".encode()).decode()} for n in range(9)]
+    found = entries(tmp_path, json.dumps(names))
+    assert found is None or not any("the name" in each for each in found)
+
+
 @pytest.mark.parametrize(
     "line",
     [

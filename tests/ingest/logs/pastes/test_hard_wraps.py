@@ -93,6 +93,18 @@ def test_lines_that_a_mail_filled_with_words_are_joined() -> None:
     assert len(found) == len(QUOTED)
 
 
+def test_the_lines_of_a_traceback_are_joined_like_those_of_a_logger() -> None:
+    """A path is broken behind a slash, a message between words."""
+    mail = [
+        '  File "/opt/tf/lib/python3.9/site-packages/tensorflow/python/distribute/',
+        'cluster_resolver/slurm_cluster_resolver.py", line 136, in _get_slurm_var',
+        "RuntimeError: SLURM_PROCID not found in environment. Not running inside a",
+        "SLURM step?",
+    ]
+    found = refilled(mail, [True] * len(mail))
+    assert [line for line in found if line] == [mail[0] + mail[1], f"{mail[2]} {mail[3]}"]
+
+
 @pytest.mark.parametrize(
     ("lines", "quoted"),
     [

@@ -52,6 +52,12 @@ def test_the_report_of_lsf_is_no_mail_of_a_person(log: list[str]) -> None:
     assert unmarked(log) == log
 
 
+def test_why_lsf_ended_a_job_is_said_by_a_program() -> None:
+    """Also where the report lost its head."""
+    why = "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit."
+    assert unmarked([why, LOG, "", ASKED]) == [why, LOG, "", ""]
+
+
 def test_a_post_that_quotes_the_report_of_lsf_stays_one() -> None:
     """Whoever speaks first has written the post."""
     asked = ["Hello, my job was killed with `Connection refused`.", "", *LSF_REPORT]
@@ -99,6 +105,18 @@ def test_what_a_colon_announces_was_printed() -> None:
     paragraph = "The job was Killed again. It is no duplicate of the older ticket."
     assert unmarked([ASKED, "The last line:", "", message]) == ["", "The last line:", "", message]
     assert unmarked([ASKED, "Description:", paragraph]) == ["", "Description:", ""]
+
+
+def test_the_subject_of_a_mail_tells_that_people_speak() -> None:
+    """A line of a program in such a form is alone."""
+    said = [
+        "Subject: [INC-7] network broken?",
+        "",
+        "Dear team, our job of 4 nodes shows errors, please look:",
+        "",
+    ]
+    assert unmarked([*said, LOG, LOG]) == ["", "", "", "", LOG, LOG]
+    assert unmarked(["Subject: step 1", LOG, LOG]) == ["Subject: step 1", LOG, LOG]
 
 
 def test_blocks_of_code_hold_what_was_printed() -> None:
