@@ -127,6 +127,12 @@ def test_a_plan_is_known_where_the_log_states_it(log: list[Line], known: bool) -
         ("19/05/24 18:28:42 INFO Executor: Finished task 7.0 in stage 74.0 (TID 1180).", "unknown"),
         ("otherwise exiting without calling MPI_FINALIZE first).", "unknown"),
         ("exiting", "finished"),
+        ("ratings learned", "finished"),
+        ("all embeddings trained.", "finished"),
+        ("k-means converged", "finished"),
+        ("loss has not converged", "unknown"),
+        ("loading the weights that were pre-trained", "unknown"),
+        ("3 of 5 folds trained so far", "unknown"),
     ],
 )
 def test_only_the_end_of_the_whole_ends_a_worker(line: str, ended: str) -> None:
