@@ -71,11 +71,17 @@ def test_what_a_coordinator_is_told_as_it_joins_is_its_own(status: str, own: boo
     assert only(derived({"worker-0.log": [raised(f"{frame}\n{ending}")]}))["own"] is own
 
 
+@pytest.mark.parametrize("name", ["InputError", "ClosureInputError"])
 @pytest.mark.parametrize(("original", "own"), [("InvalidArgumentError", True), ("UnavailableError", False)])
-def test_a_coordinators_input_error_is_its_own_if_the_original_is(original: str, own: bool) -> None:
-    """It wraps whatever ended the input of a worker; a worker that was lost is no answer."""
+def test_a_coordinators_input_error_is_its_own_if_the_original_is(
+    name: str, original: str, own: bool
+) -> None:
+    """It wraps whatever ended the input of a worker; a worker that was lost is no answer.
+
+    TensorFlow 2.11 and later call it `ClosureInputError`.
+    """
     frame = '  File "/tf/python/distribute/coordinator/cluster_coordinator.py", line 1108, in join\n    self.wait()'
-    kind = "tensorflow.python.distribute.coordinator.cluster_coordinator.InputError"
+    kind = f"tensorflow.python.distribute.coordinator.cluster_coordinator.{name}"
     ending = (
         f"{kind}: Input has an error, the original exception is {original}(), error message is x\n{_REMOTE}"
     )
