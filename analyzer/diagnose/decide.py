@@ -78,6 +78,7 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
     if chosen is None:
         return _without_cause(tables, findings, rejected)
     trained = apart_from_training(chosen) and tables["job"]["all_finished"][0]
+    trained = trained or did_without(chosen, tables)
     verdict = Verdict.DEGRADED if trained else chosen.verdict
     return Decision(verdict, chosen.cause, chosen.confidence, chosen, rejected)
 
@@ -174,12 +175,24 @@ def beyond_budget(tables: Tables) -> pl.DataFrame:
     return tables["damage"].filter(pl.col("what").str.contains(BEYOND_BUDGET, literal=True))
 
 
+def did_without(finding: Finding, tables: Tables) -> bool:
+    """Return True if training reached its planned end without the workers that the finding is about.
+
+    With parameter servers, workers do not wait for each other: one that raises an exception before its first
+    step is missing until the end. What its peers' end did to it is no exception of its own.
+    """
+    about = [*finding.culprits, *finding.suspects, *finding.about]
+    lives = tables["lifetimes"].filter(~pl.col("trains"), pl.col("worker").str.starts_with("worker:"))
+    failed = lives.filter(pl.col("own_exception"), ended="exception")["worker"].to_list()
+    return bool(about) and {*about} <= {*failed} and bool(tables["job"]["all_finished"][0])
+
+
 def overtaken(finding: Finding, tables: Tables) -> bool:
     """Return True if the finding claims a failure, but all training workers finished afterwards.
 
     Findings about nothing but evaluators stand, because these take no part in the training.
     """
-    if finding.despite_finish or apart_from_training(finding):
+    if finding.despite_finish or apart_from_training(finding) or did_without(finding, tables):
         return False
     return finding.verdict is Verdict.FAILED and bool(tables["job"]["all_finished"][0])
 

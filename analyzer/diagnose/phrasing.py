@@ -9,7 +9,14 @@ import polars as pl
 from analyzer.diagnose.advice.collected import path_in, without_collected, without_gone_pods
 from analyzer.diagnose.advice.job_commands import concerns, for_job, job_of, without_repeats
 from analyzer.diagnose.advice.listed_as_running import listed_as_running
-from analyzer.diagnose.decide import Decision, beyond_budget, overtaken, stated_failure, stopped_short
+from analyzer.diagnose.decide import (
+    Decision,
+    beyond_budget,
+    did_without,
+    overtaken,
+    stated_failure,
+    stopped_short,
+)
 from analyzer.diagnose.log_lines.lines import last_words, odd_exit
 from analyzer.diagnose.log_lines.telling_lines import without_start
 from analyzer.diagnose.wording import how_it_ended, wording
@@ -32,6 +39,7 @@ _OF_ANY_TEXT = ("attributed", "ends_within_line")
 """Keys of facts that any text leads to."""
 
 _ONLY_EVALUATION = "The training itself reached its planned end; only the evaluation by {} is incomplete."
+_DID_WITHOUT = "The training itself reached its planned end, but {} took no part in it."
 
 
 def summary(decision: Decision, tables: Tables) -> str:
@@ -194,7 +202,8 @@ def _reasons(decision: Decision, tables: Tables) -> list[str]:
     if decision.chosen:
         shown = [evidence.says for evidence in decision.chosen.evidence if evidence.says]
         trained = decision.verdict is Verdict.DEGRADED and decision.chosen.verdict is Verdict.FAILED
-        only = [_ONLY_EVALUATION.format(listed(decision.chosen.about))] * trained
+        sentence = _DID_WITHOUT if did_without(decision.chosen, tables) else _ONLY_EVALUATION
+        only = [sentence.format(listed(decision.chosen.about))] * trained
         return [*only, *(decision.chosen.why or shown[:3])]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]
     doubts = (f"To check: {doubt}" for doubt in decision.doubts)

@@ -84,6 +84,20 @@ def test_what_befell_an_evaluator_degrades_a_training_that_ended_well(tables_of:
     assert decide([fired("labels", 0.9)], tables).verdict is Verdict.HEALTHY
 
 
+def test_a_training_with_parameter_servers_that_ended_without_a_worker_is_degraded(
+    tables_of: TablesOf,
+) -> None:
+    """It raised before its first step, and nobody waited for it; one whose own end nothing shows is no loss."""
+    done, bad = STEPS + "training finished\n", "Traceback (most recent call last):\nValueError: bad row\n"
+    raised = fired("bug", 0.8, culprits=("worker:0",), about=("worker:0",), why=("It raised.",))
+    tables = tables_of({"chief-0.log": done, "ps-0.log": "serving\n", "worker-0.log": bad})
+    decision = decide([raised], tables)
+    assert (decision.verdict, decision.cause) == (Verdict.DEGRADED, "x.bug")
+    assert why(decision, tables)[0].endswith("but worker:0 took no part in it.")
+    serves = tables_of({"chief-0.log": done, "ps-0.log": "serving\n", "worker-0.log": "serving\n"})
+    assert decide([raised], serves).verdict is Verdict.HEALTHY
+
+
 def test_an_evaluator_explains_no_failure_of_the_training(tables_of: TablesOf) -> None:
     """Its failure is shown, and the training has another cause, known or not; a cluster that lists it may be one."""
     raised = STEPS + "Traceback (most recent call last):\nValueError: bad row\n"

@@ -196,8 +196,10 @@ def _remote(text: str, leader: str, wording: _Wording) -> Iterator[Complaint]:
 
 
 def _unanswered(text: str, wording: _Wording) -> bool:
-    """Return True if a report says that nothing answered, and not that a process ended."""
-    return wording.silent.is_in(text) and not wording.gone.is_in(text)
+    """Return True if a report says that nothing answered (in time), and not that a process ended."""
+    deadline, transport = (wording.reasons[how].is_in(text) for how in ("deadline", "transport"))
+    silent = wording.silent.is_in(text) or (deadline and not transport)
+    return silent and not wording.gone.is_in(text)
 
 
 def _reason(before: str, wording: _Wording) -> str | None:

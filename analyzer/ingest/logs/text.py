@@ -26,6 +26,8 @@ _GLUED = re.compile(
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] "
     r"|[IWEF]\d{4} \d\d:\d\d:(?:\d\d\.|\d{9,}\.)\d+ )"
 )
+_BAR_WITH_MORE = lazy_regex(r"[^|]{0,80}?\d%\|[^|]*\|\s*\d+/\d+ \[[^\]]*\](?=[^\s,;:.)\]])")
+"""Regex for a bar of tqdm with a text behind it: tqdm ends its line only at its last step."""
 _LEVEL_AND_TIME = re.compile(r"[IWEF](?:\d{4} \d| )")
 """Part common to both timestamp formats of TensorFlow."""
 
@@ -95,6 +97,8 @@ def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
 
 def _split_glued(number: int, clean: str) -> Sequence[Line]:
     """Return the lines that one physical line holds: records of several loggers, or a whole traceback."""
+    if "%|" in clean and (bar := _BAR_WITH_MORE.match(clean)):
+        return [Line(number, bar[0]), *_split_glued(number, clean[bar.end() :])]
     if 'File "' in clean or "Traceback (" in clean:
         pieces = [piece for line in expand(clean) for piece in _GLUED.split(line)]
     elif _may_be_glued(clean):

@@ -60,12 +60,31 @@ def test_own_and_passed_on_are_told_apart(ending: str, kind: str, own: bool) -> 
         ("OutOfRangeError: End of sequence", True),
         ("UnavailableError: Socket closed", False),
         ("OutOfRangeError: Collective ops is aborted by: End of sequence", False),
+        ("FailedPreconditionError: Could not find required function definition __inference_map_37", True),
+        ("FailedPreconditionError: Error while reading resource variable w: it may have been deleted", False),
     ],
 )
 def test_what_a_coordinator_is_told_as_it_joins_is_its_own(status: str, own: bool) -> None:
     """TensorFlow before 2.12 does not name the call to the worker; a lost worker is no answer."""
     frame = '  File "/tf/python/distribute/coordinator/cluster_coordinator.py", line 1264, in join\n    self.wait()'
     ending = f"{_IMPL}.{status}\nAdditional GRPC error information from remote target /job:worker/replica:0/task:1:"
+    assert only(derived({"worker-0.log": [raised(f"{frame}\n{ending}")]}))["own"] is own
+
+
+@pytest.mark.parametrize("name", ["InputError", "ClosureInputError"])
+@pytest.mark.parametrize(("original", "own"), [("InvalidArgumentError", True), ("UnavailableError", False)])
+def test_a_coordinators_input_error_is_its_own_if_the_original_is(
+    name: str, original: str, own: bool
+) -> None:
+    """It wraps whatever ended the input of a worker; a worker that was lost is no answer.
+
+    TensorFlow 2.11 and later call it `ClosureInputError`.
+    """
+    frame = '  File "/tf/python/distribute/coordinator/cluster_coordinator.py", line 1108, in join\n    self.wait()'
+    kind = f"tensorflow.python.distribute.coordinator.cluster_coordinator.{name}"
+    ending = (
+        f"{kind}: Input has an error, the original exception is {original}(), error message is x\n{_REMOTE}"
+    )
     assert only(derived({"worker-0.log": [raised(f"{frame}\n{ending}")]}))["own"] is own
 
 

@@ -73,6 +73,26 @@ def test_a_call_to_the_coordination_service_names_the_leader_because_it_lives_th
     assert named(derived({"worker-1.log": [error(text)]})) == {("worker:1", "worker:0", "leader")}
 
 
+@pytest.mark.parametrize(
+    ("root", "unanswered"),
+    [
+        ("Deadline Exceeded", True),
+        ("No route to host", True),
+        ("Socket closed", False),
+        ("failed to connect to all addresses; last error: Connection refused", False),
+    ],
+)
+def test_a_heartbeat_without_an_answer_shows_no_process_that_ended(root: str, unanswered: bool) -> None:
+    """The connection to a process that ended is refused, reset or closed."""
+    text = RING.format(root=root, method="", details=OLD).replace(
+        "task:2:", "task:0 while calling /tensorflow.CoordinationService/Heartbeat:"
+    )
+    if root.startswith("Deadline"):
+        text = text.replace("UNAVAILABLE", "DEADLINE_EXCEEDED").replace('"grpc_status":14', '"grpc_status":4')
+    (row,) = derived({"worker-1.log": [error(text)]})["accusations"].to_dicts()
+    assert (row["kind"], row["unanswered"]) == ("leader", unanswered)
+
+
 def test_what_was_reported_before_both_were_started_again_does_not_count() -> None:
     """Another start of the whole job; where the accused alone was restarted, the report still stands."""
     lost = error(RING.format(root="Socket closed", method="", details=OLD))

@@ -26,6 +26,17 @@ TablesOf = Callable[[Mapping[str, str]], Tables]
         ("sending SIGTERM to worker 2", False),
         ("received SIGTERM from worker 2", False),
         ("Received SIGTERM death signal, shutting down workers", False),
+        ("sinal 15 recebido, encerrando esta tarefa", True),
+        ("Señal SIGTERM recibida: se guarda el modelo", True),
+        ("SIGTERM empfangen, Zustand wird gesichert", True),
+        ("signal 15 reçu, arrêt", True),
+        ("получен сигнал SIGTERM, завершаю", True),
+        ("[WARNING] 收到 SIGTERM，保存后退出", True),
+        ("[WARNING] SIGTERM を受信しました", True),
+        ("sinal 15 enviado ao worker 2", False),
+        ("sinal recebido do sensor 15", False),
+        ("el nivel de señal 15 es bajo", False),
+        ("signal 1500 reçu", False),
     ],
 )
 def test_only_who_was_told_to_go_says_so(line: str, caught: bool, tables_of: TablesOf) -> None:

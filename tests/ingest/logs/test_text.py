@@ -90,3 +90,26 @@ def test_an_endless_line_is_shortened_and_says_so() -> None:
 def test_no_bytes_break_it(data: bytes) -> None:
     """Whatever stands in a file, there are lines, and no control codes in them."""
     assert all("\x1b[" not in text and "\x00" not in text for text in texts(data))
+
+
+@pytest.mark.parametrize(
+    "behind", ["[INFO 11-27 11:16:46 robot] step 40 loss 0.1", "第 40 步 / 共 120 步", "saved model"]
+)
+def test_what_is_printed_behind_a_bar_of_tqdm_is_a_line_of_its_own(behind: str) -> None:
+    """The bar ends its line at the last step only, and is redrawn at times of its own: its count is older."""
+    bar = "train:  22%|██▏       | 27/120 [00:01<00:05, 17.97it/s, loss=0.3]"
+    assert texts(f"\r{bar}{behind}".encode()) == [bar, behind]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "train: 100%|██████████| 120/120 [00:09<00:00, 12.9it/s]",
+        "train:  22%|██▏       | 27/120 [00:01<00:05, 17.97it/s], loss 0.3",
+        "train:  22%|██▏       | 27/120 [00:01<00:05, 17.97it/s] loss 0.3",
+        "disk 22%| in use| 27 of 120 [GB]x",
+    ],
+)
+def test_a_bar_of_tqdm_keeps_what_belongs_to_it(line: str) -> None:
+    """Its own end, or what its program adds after a blank or a comma."""
+    assert texts(line.encode()) == [line]

@@ -103,8 +103,8 @@ def form(line: str, least: int) -> Form:
     text = line.strip()
     if not text:
         return Form.BLANK
-    if "\r" in text:
-        return Form.PRINTED  # a line that was redrawn
+    if "\r" in line.rstrip():
+        return Form.PRINTED  # a line that was redrawn; a bar is mostly redrawn from its beginning
     item, speaker = _ITEM.match(line), _SPEAKER.match(text)
     said = text[speaker.end() :] if speaker else line[item.end() :].strip() if item else text
     if is_of_post(text):

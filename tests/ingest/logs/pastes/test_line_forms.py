@@ -25,6 +25,7 @@ from analyzer.ingest.logs.pastes.line_forms import SENTENCE_WORDS, Form, form
         "2. Error on worker-0: **NotFoundError (see above for traceback): /train/model.ckpt-0_temp_5f/part-0**",
         "- worker 1: **ValueError: the shapes of the two inputs do not fit**",
         "Warning  Evicted    109s  kubelet    The node was low on resource: memory.",
+        "\r训练:  22%|███     | 27/120 [00:01<00:05, 17.97it/s][INFO 11-27 11:16:46.015 robot] 第 40 步 / 共 120 步，损失 0.00009",
         "[信息] 第 3/10 轮 经验 144 损失 0.13121 平均奖励 0.2144",
     ],
 )
