@@ -35,3 +35,23 @@ def test_a_crash_before_the_damage_is_no_proof(code: int, reason: str | None, tm
     evidence = Evidence(Workspace(tmp_path, scenario, ()), SimpleNamespace(lives=lives))  # type: ignore[arg-type]
     with pytest.raises(FaultMissedError, match=reason) if reason else nullcontext():
         assert evidence.require_raised(0) == "worker 0 ended with 1"
+
+
+@pytest.mark.parametrize(
+    ("cause", "codes", "reason"),
+    [
+        ("resource.gpu_oom", [1, None], None),
+        ("resource.gpu_oom", [None, None], "no worker ended with an error"),
+        ("resource.gpu_oom", [0, 0], "every worker ended with 0"),
+        ("config.evaluator_in_cluster", [None, None], None),
+    ],
+)
+def test_a_job_that_still_runs_shows_no_lack_of_memory(
+    cause: str, codes: list[int | None], reason: str | None, tmp_path: Path
+) -> None:
+    """A job on a GPU was stopped before its first step, and would have been kept as out of memory."""
+    scenario = Scenario("one", tmp_path, "", 2, "custom", (), {"cause": cause, "culprits": []})
+    lives = [SimpleNamespace(index=index, code=code) for index, code in enumerate(codes)]
+    evidence = Evidence(Workspace(tmp_path, scenario, ()), SimpleNamespace(lives=lives))  # type: ignore[arg-type]
+    with pytest.raises(FaultMissedError, match=reason) if reason else nullcontext():
+        assert evidence.require_trouble().startswith(", worker 0 ")

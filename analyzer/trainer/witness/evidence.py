@@ -172,7 +172,8 @@ class Evidence:
         Empty if the scenario expects a healthy job, or only `unknown`.
 
         Raises:
-            FaultMissedError: all workers ended with 0, where the scenario expects a failure.
+            FaultMissedError: all workers ended with 0, where the scenario expects a failure; or none ended
+                with an error, where it expects that a resource is used up, which ends a process.
         """
         expect = self.workspace.scenario.expect
         accepted = {expect["cause"], *expect.get("accept", ())}
@@ -180,6 +181,9 @@ class Evidence:
             return ""
         bad = [life for life in self.workers.lives if life.code != 0]
         require(bad, "nothing was done to the job, and every worker ended with 0")
+        failed = [life for life in bad if life.code is not None]
+        used_up = expect["cause"].startswith("resource.")
+        require(failed or not used_up, "no worker ended with an error, as without the resource it would")
         ends = {
             life.index: "ran at the end" if life.code is None else f"ended with {life.code}" for life in bad
         }
