@@ -103,7 +103,7 @@ def _between_steps(scalars: pl.DataFrame) -> dict[str, list[Point]]:
 
 
 def _traced_steps(steps: pl.DataFrame) -> dict[str, list[Point]]:
-    """Return each worker's traced steps as points: step, duration in seconds, start time."""
+    """Return worker → its traced steps, each as [step, duration in seconds, start time]."""
     rows = steps.sort("source", "nth").select("worker", "step", "nth", "seconds", "start").iter_rows()
     return grouped(
         (worker, [nth if step is None else step, round(seconds, 6), start])

@@ -78,7 +78,7 @@ def decide(findings: Sequence[Finding], tables: Tables) -> Decision:
     if chosen is None:
         return _without_cause(tables, findings, rejected)
     trained = apart_from_training(chosen) and tables["job"]["all_finished"][0]
-    trained = trained or did_without(chosen, tables)
+    trained = trained or finished_without(chosen, tables)
     verdict = Verdict.DEGRADED if trained else chosen.verdict
     return Decision(verdict, chosen.cause, chosen.confidence, chosen, rejected)
 
@@ -175,11 +175,11 @@ def beyond_budget(tables: Tables) -> pl.DataFrame:
     return tables["damage"].filter(pl.col("what").str.contains(BEYOND_BUDGET, literal=True))
 
 
-def did_without(finding: Finding, tables: Tables) -> bool:
-    """Return True if training reached its planned end without the workers that the finding is about.
+def finished_without(finding: Finding, tables: Tables) -> bool:
+    """Return True if the job finished although the workers of the finding had raised before their first step.
 
-    With parameter servers, workers do not wait for each other: one that raises an exception before its first
-    step is missing until the end. What its peers' end did to it is no exception of its own.
+    With parameter servers, the other workers do not wait for them. An exception that a worker only got from
+    its peers as they ended does not count.
     """
     about = [*finding.culprits, *finding.suspects, *finding.about]
     lives = tables["lifetimes"].filter(~pl.col("trains"), pl.col("worker").str.starts_with("worker:"))
@@ -192,7 +192,7 @@ def overtaken(finding: Finding, tables: Tables) -> bool:
 
     Findings about nothing but evaluators stand, because these take no part in the training.
     """
-    if finding.despite_finish or apart_from_training(finding) or did_without(finding, tables):
+    if finding.despite_finish or apart_from_training(finding) or finished_without(finding, tables):
         return False
     return finding.verdict is Verdict.FAILED and bool(tables["job"]["all_finished"][0])
 

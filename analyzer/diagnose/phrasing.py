@@ -12,7 +12,7 @@ from analyzer.diagnose.advice.listed_as_running import listed_as_running
 from analyzer.diagnose.decide import (
     Decision,
     beyond_budget,
-    did_without,
+    finished_without,
     overtaken,
     stated_failure,
     stopped_short,
@@ -39,7 +39,7 @@ _OF_ANY_TEXT = ("attributed", "ends_within_line")
 """Keys of facts that any text leads to."""
 
 _ONLY_EVALUATION = "The training itself reached its planned end; only the evaluation by {} is incomplete."
-_DID_WITHOUT = "The training itself reached its planned end, but {} took no part in it."
+_FINISHED_WITHOUT = "The training itself reached its planned end, but {} took no part in it."
 
 
 def summary(decision: Decision, tables: Tables) -> str:
@@ -202,7 +202,7 @@ def _reasons(decision: Decision, tables: Tables) -> list[str]:
     if decision.chosen:
         shown = [evidence.says for evidence in decision.chosen.evidence if evidence.says]
         trained = decision.verdict is Verdict.DEGRADED and decision.chosen.verdict is Verdict.FAILED
-        sentence = _DID_WITHOUT if did_without(decision.chosen, tables) else _ONLY_EVALUATION
+        sentence = _FINISHED_WITHOUT if finished_without(decision.chosen, tables) else _ONLY_EVALUATION
         only = [sentence.format(listed(decision.chosen.about))] * trained
         return [*only, *(decision.chosen.why or shown[:3])]
     lives = [life for life in tables["lifetimes"].iter_rows(named=True) if life["trains"]]

@@ -163,7 +163,10 @@ def _with_unique_names(sources: Iterable[Source]) -> Iterator[Source]:
 
 
 def _expand_archive(source: Source, scratch: Path, budget: Budget, *, alone: bool) -> Iterator[Source]:
-    """Yield an archive's members, prefixed by its name unless it is `alone`; else the source itself."""
+    """Yield the members of an archive; a source that is no archive is yielded as it is.
+
+    The names of members begin with that of the archive, unless it is the run's only file (`alone`).
+    """
     if source.skip or not is_archive(source.path):
         yield source
         return

@@ -84,7 +84,7 @@ class Firing(NamedTuple):
         return "; ".join([*each, *more])
 
     def _why(self, alike: Sequence[Values]) -> Iterator[str]:
-        """Yield the rule's reasons; of subjects with different exceptions, none that quotes one of these."""
+        """Yield the rule's reasons; if subjects raised different exceptions, without those that quote one."""
         return (text for text in self.rule.why if len(alike) == 1 or not self._quotes_exception(text))
 
     def _next(self, values: Values, alike: Sequence[Values]) -> Iterator[Step]:
@@ -94,7 +94,7 @@ class Firing(NamedTuple):
                     yield _step(step, each)
 
     def _quotes_exception(self, text: str) -> bool:
-        """Return True if a text has a column of a subject's exception."""
+        """Return True if a text quotes the subject's exception by a placeholder."""
         names = (name for name, column in placeholders(text) if column)
         return any(name in self.rule.signals and _is_own_exception(self.rule.signals[name]) for name in names)
 

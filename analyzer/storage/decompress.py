@@ -39,7 +39,7 @@ _Decompressor = Any
 
 
 class _Readable(Protocol):
-    """What bytes can be read from, like a file."""
+    """A binary file, or an object with the same `read`."""
 
     def read(self, size: int, /) -> bytes:
         """Return the next `size` bytes, fewer at the end."""

@@ -31,7 +31,7 @@ _ALONE = re.compile(r"(?<![a-z])(ps|parameter[ -]server|evaluator)(?![a-z])(?!\s
 _DUTY = re.compile(
     r"(?<=\d) *[(\[,] *(?:the |is )*(?:chief|master|leader|coordinator)(?: worker)?[)\]]?(?= *$)"
 )
-"""Regex for what a task with a number is beside: the chief, which trains as worker 0."""
+"""Regex for a role in brackets behind a numbered task: `worker 0 (chief)` is worker 0."""
 _KEY = re.compile(r"[ \t]+[A-Za-z ]{2,20}:\s*$")
 """Regex for the indented key of a block of YAML, as the kinds of replicas in a job's status."""
 _TITLE = re.compile(
@@ -122,9 +122,9 @@ def kind_below(stream: str) -> Kind:
 
 
 def task_of_output(stream: str) -> str | None:
-    """Return the task whose command's output a stream holds: `worker-1` of `describe-worker-1`; None if none.
+    """Return the task that a command's output is about: `worker-1` of `describe-worker-1`; else None.
 
-    Streams of logs are their own.
+    The stream of a log is returned as it is.
     """
     return stream if kind_below(stream) is Kind.LOG else _named(stream) or None
 

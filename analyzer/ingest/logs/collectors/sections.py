@@ -50,13 +50,19 @@ def is_heading(style: Style | None, line: str) -> bool:
 
 
 def stream_of(key: str | None, line: str, style: Style | None) -> str | None:
-    """Return the stream of a line below the heading of `key`: a log may follow what a command printed."""
+    """Return the stream of a line below the heading of `key`.
+
+    A log line below a command's output belongs to the task that the command names.
+    """
     follows = key is not None and has_headings(style) and begins_own_line(line)
     return task_of_output(key) if key is not None and follows else key
 
 
-def goes_on(key: str | None, named: str | None) -> bool:
-    """Return True if a heading belongs to what is above it: the first row of a list is its command's."""
+def continues_output(key: str | None, named: str | None) -> bool:
+    """Return True for the first row of a list of pods below the command that printed it: `kubectl get pods`.
+
+    Without the command, the same row is a heading.
+    """
     return named == LIST_OF_PODS and key is not None and key.startswith(LIST_OF_PODS)
 
 

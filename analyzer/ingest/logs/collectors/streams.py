@@ -143,7 +143,7 @@ def _with_known(learned: Style, sample: Sequence[str]) -> Style:
 
 
 def _with_first_writer(first: Style, second: Style) -> Style:
-    """Return a style like `_two_prefixes`, with the writer that the first prefix names, if it names one."""
+    """Return a style for lines with both prefixes, which takes the writer from the first if that has one."""
     both = _two_prefixes(first, second)
 
     def read(line: str) -> CollectedLine | None:
@@ -302,7 +302,7 @@ def split_streams(numbered: list[tuple[int, str]], style: Style | None) -> list[
             key = None
         shown = line if isinstance(style, Coloured) else _without_colours(line)
         marked = read(shown) if read else None
-        if marked and (marked.follows or sections.goes_on(key, marked.key)):
+        if marked and (marked.follows or sections.continues_output(key, marked.key)):
             marked = marked._replace(key=key)
         elif marked:
             key = marked.key if marked.covers_below or style not in EMBEDDED_STYLES else None

@@ -33,7 +33,7 @@ _RECORD_STARTS = ("Traceback (most recent call last):", "Fatal Python error: ")
 
 
 def split_timestamp(text: str) -> tuple[str, str]:
-    """Split a line into the collector's timestamp, empty if there is none, and the text."""
+    """Return the timestamp of a collector before a line, empty if there is none, and the rest."""
     match = _NANOSECOND_TIMESTAMP.match(text)
     return (match[1], text[match.end() :]) if match else ("", text)
 

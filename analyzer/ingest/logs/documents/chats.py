@@ -67,7 +67,7 @@ def _text(message: dict[str, Any]) -> str:
 
 
 def _texts_with_blocks(value: object, time: str) -> Iterator[tuple[str, str]]:
-    """Yield time and text of each text with a block of code in a value, as of issues, cards and comments."""
+    """Yield (time, text) for each text with a fenced code block in a JSON value, as of an issue."""
     waiting = [(value, time)]
     while waiting:
         each, time = waiting.pop()

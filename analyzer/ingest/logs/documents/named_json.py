@@ -9,8 +9,8 @@ from analyzer.model.task_names import worker_of
 from analyzer.model.traceback_format import starts_traceback
 
 _NAME_KEYS = ("worker", "pod", "rank", "host_name", "host", "node", "task", "name", "file")
-_WHOLE = frozenset({"stdout", "stderr", "log", "logs", "output", "text", "content", "body", "message"})
-"""Names of what a task printed: its lines belong to what the object, or one around it, is named for."""
+_OUTPUT_KEYS = frozenset({"stdout", "stderr", "log", "logs", "output", "text", "content", "body", "message"})
+"""Keys of what a task printed. Its name is in the same object, or in one around it."""
 _CHECKED_LINES = 400
 _MAX_DEPTH = 5
 """Objects and lists around the one that holds the logs, as in the events of AWX."""
@@ -45,7 +45,7 @@ def _lines(value: object, depth: int, around: str = "") -> Iterator[TextLine]:
     parts = [*_named(value)]
     logs = [(name, texts) for name, part in parts if (texts := _texts(part))]
     around = _name_of(value) or around
-    if around and (whole := [(name, texts) for name, texts in logs if name in _WHOLE]):
+    if around and (whole := [(name, texts) for name, texts in logs if name in _OUTPUT_KEYS]):
         logs = [(around if len(whole) == 1 else f"{around}/{name}", texts) for name, texts in whole]
     for stream, texts in logs:
         yield from (TextLine(stream, text) for text in texts)

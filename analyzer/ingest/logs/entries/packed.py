@@ -27,7 +27,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class _Line(Entry):
-    """The entry that a line in Base64 is."""
+    """An entry made of a line in Base64."""
 
 
 def unpacked(text: str) -> list[tuple[int, Entry]]:

@@ -122,7 +122,7 @@ def _is_collected(lines: Sequence[str]) -> bool:
 
 
 def _mark_repeated(lines: Sequence[str], forms: list[Form]) -> None:
-    """Take sentences that differ in numbers only for printed ones: people do not repeat themselves so."""
+    """Mark, in place, sentences that differ only in their numbers as printed: a program repeats itself so."""
     templates = [_DIGITS.sub("0", line.strip()) for line in lines]
     often = Counter(_DIGITS.sub("0", line) for line in {line.strip() for line in lines})
     for at, what in enumerate(forms):
@@ -131,7 +131,10 @@ def _mark_repeated(lines: Sequence[str], forms: list[Form]) -> None:
 
 
 def _mark_expected(lines: Sequence[str], forms: list[Form], inside: Sequence[bool]) -> None:
-    """Take what is below the heading of the expected behavior for spoken, up to the next heading or block."""
+    """Mark, in place, lines that say what was expected to happen as a person's words, not as a log.
+
+    They begin below a heading such as "Expected behavior" and end at the next heading, block or log line.
+    """
     is_expected = False
     for at, line in enumerate(lines):
         if inside[at] or _HEADING.match(line) or forms[at] is Form.PRINTED:
