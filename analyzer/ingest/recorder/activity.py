@@ -58,7 +58,7 @@ class ActivityReader(EventReader):
             return None
         if inside:
             return ("in_step" if name in steps else "out_of_step"), name
-        return "out_of_step", f"code outside {name}"
+        return "out_of_step", f"a call outside {name}"
 
 
 def _stops(event: Event) -> Iterator[tuple[str, float]]:
