@@ -94,11 +94,14 @@ def exceptions(
     for (worker, attempt, _), row in last.items():
         later.setdefault((worker, attempt), []).append(row)
     bars, flushed = _last_bars(scalars), flushed_below(rows, scalars, facts, starting)
+    mixed = _without_labels(facts)
     for row in rows:
         key = row["worker"], row["attempt"]
-        behind = later.get(key, []) if row["worker"] else []  # without one, the file may be of several
-        if row["worker"] and not excerpts.is_last_of_its_own(row["source"], row["line"]):
+        behind = later.get(key, [])
+        if not excerpts.is_last_of_its_own(row["source"], row["line"]):
             behind = [*behind, *progress.get(key, ())]
+        if not row["worker"]:
+            behind = [each for each in behind if each["source"] == row["source"] not in mixed]
         in_bars = row["line"] >= bars[row["source"]][0] if row["source"] in bars else False
         ends = (each for each in behind if not (in_bars and each["line"] == bars[row["source"]][1]))
         row["final"] = not any(comes_after(each, row) for each in ends if not was_flushed(each, flushed))
@@ -157,7 +160,7 @@ def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
     exited = {(row["source"], row["line"]): row["worker"] for row in stated.iter_rows(named=True)}
     for row in rows:
         row["worker"] = exited.get((row["source"], row["line"]), row["worker"])
-    mixed = {*facts.filter(key="several_workers")["source"]}
+    mixed = _without_labels(facts)
     unknown = grouped(
         (row["source"], row) for row in rows if row["worker"] is None and row["source"] in mixed
     )
@@ -165,6 +168,11 @@ def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
         failed = {row["worker"] for row in _failures(stated, source) if row["line"] > own[-1]["line"]}
         if len(own) == len(failed) == 1:
             own[0]["worker"] = failed.pop()
+
+
+def _without_labels(facts: pl.DataFrame) -> set[str]:
+    """Return the logs that several workers wrote without labels."""
+    return {*facts.filter(key="several_workers")["source"]}
 
 
 def _failures(stated: pl.DataFrame, source: str) -> list[dict[str, Any]]:
