@@ -40,6 +40,11 @@ _GROUPS = {
     "traces": "Profiler traces",
 }
 _REMARKS = {
+    "small": """\
+`import libraries` imports all libraries that this run needs, polars among them, and does nothing else: no
+diagnosis can be faster. The later stages work on tables of polars even if a run holds nothing but logs.
+
+""",
     "python": """\
 The same by the Python that a row names. Nearly half of our time on 1 GB is the interpreter's, and nothing of
 rg's; one that pyenv builds lacks, unless told otherwise, the optimizations by profile that Debian's has.

@@ -29,6 +29,8 @@ MEASURED = ROOT / "benchmarks" / "measured.json"
 LITERALS = ROOT / "benchmarks" / "literals.txt"
 SMALL = ROOT / "sample_runs" / "few-cores" / "run"
 """Two workers with event files and traces, less than a megabyte in all."""
+LIBRARIES = "hyperscan, jinja2, polars, regex, stringzilla"
+"""All libraries that a small run imports."""
 OURS = "mwms-analyze"
 MB = 10**6
 
@@ -164,7 +166,11 @@ def _rules(inputs: Path) -> Iterator[Comparison]:
 
 def _small(inputs: Path) -> Comparison:
     command = [sys.executable, "-m", "analyzer", str(SMALL), "-o", str(inputs / "small.html")]
-    commands: Commands = {OURS: command, "import polars": [sys.executable, "-c", "import polars"]}
+    commands: Commands = {
+        OURS: command,
+        "import polars": [sys.executable, "-c", "import polars"],
+        "import libraries": [sys.executable, "-c", f"import {LIBRARIES}"],
+    }
     return Comparison(
         _nothing,
         "two workers, with event files and traces",

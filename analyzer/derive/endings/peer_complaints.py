@@ -48,6 +48,8 @@ class Complaint(NamedTuple):
     kind: str
     method: str | None
     at: int
+    told_by: str | None = None
+    """The task whose status the record passes on; None if the accuser found out by itself."""
 
 
 class _Wording(NamedTuple):
@@ -90,12 +92,15 @@ def accusations(
                 replaced = may_be_replaced and _replaced(found, ends.get(accuser), survived)
                 row = _row(record, found) | {"counts": _counts(record, found, ends, said) and not replaced}
                 row["unanswered"] = _unanswered(record["text"], wording)
-                row["went_on"] = _seconds_between(row["time"], last.get(accuser))
+                row |= {"went_on": _seconds_between(row["time"], last.get(accuser)), "told_by": found.told_by}
                 key = (accuser, found.worker, found.kind)
                 if key not in first or (row["counts"] and not first[key]["counts"]):
                     first[key] = row
     trainers = {worker for worker, end in ends.items() if end["trains"]}
     _discount_each_other([row for row in first.values() if row["kind"] == "missing"], trainers)
+    for row in first.values():
+        if (told_by := row.pop("told_by")) and (told_by, row["worker"], row["kind"]) in first:
+            row["counts"] = False
     return frame("accusations", [*first.values(), *_awaited(facts, ends)])
 
 
@@ -151,8 +156,15 @@ def _complaints(text: str, leader: str, tasks: Mapping[str, str], wording: _Word
     for how, words in wording.peers.items():
         for match in words.matches(text):
             for task in _tasks_named(match, text, leader, tasks, wording):
-                yield Complaint(task, how, match.groupdict().get("method"), match.start())
+                told_by = _told_by(text, task, wording) if how == "down" else None
+                yield Complaint(task, how, match.groupdict().get("method"), match.start(), told_by)
     yield from _remote(text, leader, wording)
+
+
+def _told_by(text: str, lost: str, wording: _Wording) -> str | None:
+    """Return the task that answered with the status of a lost one; None if the status is not from a peer."""
+    answered = (task_of(match) for match in wording.targets.matches(text))
+    return next((task for task in answered if task != lost), None)
 
 
 def _tasks_named(
