@@ -97,6 +97,10 @@ _COUNTER_AFTER_METRICS = lazy_regex(
     re.IGNORECASE,
 )
 """Regex for a counter of a usual name after the metrics of its line, as in `reward=3.1 update=32`."""
+_BENCHMARK_ROW = lazy_regex(
+    rf"\s*(\d+)\s+(images/sec: \S+) \+/- [^\n]{{1,40}}? \(jitter = \S+\)\s+({NUMBER})(?=\s|$)", re.IGNORECASE
+)
+"""Regex for a row of TensorFlow's benchmarks, whose heading names the columns step, rate and loss."""
 _RISES = 2
 """How often a counter must have grown before its lines are progress."""
 _MAX_COUNTERS = 50
@@ -130,7 +134,13 @@ class _Layout(NamedTuple):
 
 def is_progress(text: str) -> bool:
     """Return True if a line reports training progress."""
-    return len(text) <= _MAX_LINE_CHARS and _layout_of(_zero_digits(text)) is not None
+    return len(text) <= _MAX_LINE_CHARS and _layout_of(_zero_digits(_with_names(text))) is not None
+
+
+def _with_names(text: str) -> str:
+    """Return a row of TensorFlow's benchmarks with its columns named; any other line as it is."""
+    row = _BENCHMARK_ROW.match(text) if "images/sec: " in text else None
+    return f"step {row[1]} {row[2]} loss {row[3]}" if row else text
 
 
 def _zero_digits(text: str) -> str:
@@ -226,6 +236,7 @@ class ProgressReader:
 
         A bar that still shows `ETA` at its last step does not end its epoch: validation may follow.
         """
+        text = _with_names(text)
         layout = _layout_of(_zero_digits(text))
         if layout is None:
             return []
