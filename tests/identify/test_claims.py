@@ -142,6 +142,37 @@ def test_two_tasks_in_one_log_are_found_in_its_own_cluster(
     }
 
 
+@pytest.mark.parametrize(("tasks", "told"), [((0, 1, 2), True), ((0, 1, 1), False)])
+def test_each_series_of_logs_counts_as_it_likes(
+    tasks: Sequence[int], told: bool, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """A client counts from 0 and the servers from 1, as long as each server is another task's."""
+    servers = {f"server-{n}.log": _old_server(task) for n, task in enumerate(tasks, 1)}
+    found = workers_of(make_run({**{f"train-{n}.log": LINE for n in range(3)}, **servers}))
+    assert {name: found[name] for name in servers} == {
+        name: f"worker:{task if told else n}"
+        for n, (name, task) in enumerate(zip(servers, tasks, strict=True), 1)
+    }
+    assert {found[f"train-{n}.log"] for n in range(3)} == {"worker:0", "worker:1", "worker:2"}
+
+
+@pytest.mark.parametrize(
+    ("names", "workers"),
+    [
+        (["3.log"], ["worker:3"]),
+        (["bench-3.log"], ["worker:3"]),
+        (["worker-3.log"], ["worker:0", "worker:1", "worker:2", "worker:3"]),
+        (["1.log", "3.log"], ["worker:0", "worker:1", "worker:2", "worker:3"]),
+    ],
+)
+def test_the_number_of_a_lone_log_makes_no_missing_workers(
+    names: Sequence[str], workers: Sequence[str], make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """It may count anything: days, or runs of a benchmark. A role beside it, or a second log, tells more."""
+    document = analyze([make_run(dict.fromkeys(names, LINE))]).document
+    assert [each["id"] for each in document["workers"]] == workers
+
+
 def test_the_traceback_of_a_launcher_makes_no_worker(make_run: Callable[[Mapping[str, str]], Path]) -> None:
     """Ray's driver prints it without a label, below the labelled lines of the workers."""
     labelled = "".join(f"(RayTrainWorker pid={pid}, ip=10.0.3.5) {LINE}" for pid in (22, 33, 22, 33))

@@ -334,29 +334,3 @@ def test_an_epoch_of_a_plan_may_have_metrics_of_any_name(
 def test_a_duration_or_nothing_is_no_metric_of_an_epoch(line: str) -> None:
     """Such lines are headings, or say how long it took."""
     assert points(line) == []
-
-
-@pytest.mark.parametrize(
-    ("row", "loss"),
-    [
-        ("40\timages/sec: 512.3 +/- 1.4 (jitter = 3.0)\t7.251", 7.251),
-        ("40\timages/sec: 512.3 +/- 1.4 (jitter = 3.0)\t7.251\t0.010\t0.052", 7.251),
-        ("40\timages/sec: 512.3 +/- 1.4 (jitter = 3.0)\t7.251 1604275169", 7.251),
-        ("40      images/sec: 512.3 +/- 1.4 (jitter = 3.0)        nan", math.nan),
-    ],
-)
-def test_a_row_of_a_benchmark_is_progress(row: str, loss: float) -> None:
-    """tf_cnn_benchmarks names its columns once, above the rows."""
-    found = {point.tag: point.value for point in points(row)}
-    assert found["step"] == 40
-    assert found["images/sec"] == 512.3
-    assert found["loss"] == pytest.approx(loss, nan_ok=True)
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["total images/sec: 812.40", "images/sec: 512.3", "Step\tImg/sec\ttotal_loss", "40 images/sec: fast"],
-)
-def test_other_lines_of_a_benchmark_are_none(line: str) -> None:
-    """Neither the heading nor the total is a step."""
-    assert points(line) == []
