@@ -34,11 +34,13 @@ _STEP_WORDS = r"paso|passo|étape|etapa|schritt|krok|stap|ad[ıi]m|шаг|ステ
 _EPOCH_WORDS = (
     r"epoch[ea]?|[ée]poque|[ée]poca|эпоха|エポック|轮次|第(?=\s*\d+\s*(?:/\s*\d+\s*)?(?:[轮輪]|エポック))"
 )
+_COUNT = r"\d{1,3}(?:,\d{3}){1,4}(?!\d|[.,]\d)|\d+"
+"""Regex for a count, with commas between thousands or without."""
 _OF = r"(?:/|of|von|sur|van|из)"
 """Regex for what stands between a count and its total."""
 _STEP = lazy_regex(
     rf"(?<![a-z_-])(?:(?:global|train|training)[_ ]?)?(?:(?:step|iteration|iter|batch|it)s?|{_STEP_WORDS})"
-    rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*{_OF}\s*(\d+))?",
+    rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}({_COUNT})(?:\s*{_OF}\s*({_COUNT}))?",
     re.IGNORECASE,
 )
 _LEADING_STEP = lazy_regex(
@@ -308,4 +310,5 @@ def _values(text: str, layout: _Layout, base: ProgressPoint) -> Iterator[Progres
 
 def _count(digits: str) -> int:
     """Convert the digits of a step or epoch; too many become `LARGEST_INT` + 1, which tables reject."""
+    digits = digits.replace(",", "")
     return int(digits) if len(digits) < _MAX_DIGITS else LARGEST_INT + 1

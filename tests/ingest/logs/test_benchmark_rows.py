@@ -1,4 +1,4 @@
-"""Rows of TensorFlow's benchmarks become values of training."""
+"""Rows of TensorFlow's benchmarks, and counts with commas between thousands, are places in training."""
 
 from __future__ import annotations
 
@@ -38,3 +38,21 @@ def test_a_row_of_a_benchmark_is_progress(row: str, loss: float) -> None:
 def test_other_lines_of_a_benchmark_are_none(line: str) -> None:
     """Neither the heading nor the total is a step."""
     assert points(line) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ("step: 12,500 of 50,000, loss: 0.96", (12_500, 50_000)),
+        ("step 1,234,567 loss 0.5", (1_234_567, None)),
+        ("step 12, loss 0.5", (12, None)),
+        ("step=3,loss=0.5", (3, None)),
+        ("step 5,123.4 loss 0.1", (5, None)),
+        ("step 7,100,9 loss 2.0", (7, None)),
+        ("step 12,5000 loss 2.0", (12, None)),
+    ],
+)
+def test_commas_may_stand_between_thousands(line: str, place: tuple[int, int | None]) -> None:
+    """A comma before anything but three digits separates values."""
+    step, *_ = points(line)
+    assert (step.step, step.steps) == place
