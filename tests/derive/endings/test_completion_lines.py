@@ -25,6 +25,8 @@ LOSS = says("Loss for final step: 0.33.")
         ([says("images/sec: 812.40")], "unknown"),
         ([says("Converged after 640 steps")], "finished"),
         ([says("solver: line search converged after 3 steps")], "unknown"),
+        ([says("KMeans converged in 12 iterations")], "unknown"),
+        ([says("The model converged at 640 steps.")], "finished"),
         ([says("Not converged after 640 steps")], "unknown"),
     ],
 )
