@@ -66,9 +66,21 @@ def claim_of(group: Iterable[str], stated: Statements, clusters: Sequence[Cluste
         claimed = Counter(task for task in named if is_task(task))
         if claimed and (key != "global_rank" or (only_workers and len(claimed) == 1)):
             return Claim(claimed.most_common(1)[0][0], Basis.SAID)
+    return next((Claim(task, Basis.ADDRESS) for task in _serving(facts, clusters)), None)
+
+
+def _serving(facts: Sequence[Statement], clusters: Sequence[Cluster]) -> list[str]:
+    """Return the tasks whose addresses a log's servers have, in the clusters that the log itself states.
+
+    Old TensorFlow calls its own address `localhost` there, so that another log's cluster has it elsewhere.
+    Those count only if none is found in the log's own.
+    """
+    own = [json.loads(fact.value) for fact in facts if fact.key == "cluster_spec"]
     servers = [fact.value for fact in facts if fact.key == "server_address"]
-    tasks = (task for server in servers for task in listening(server, clusters))
-    return next((Claim(task, Basis.ADDRESS) for task in tasks), None)
+    for known in (own, clusters):
+        if tasks := [task for server in servers for task in listening(server, known)]:
+            return tasks
+    return []
 
 
 def stated_in_tf_configs(
@@ -154,7 +166,7 @@ def is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluste
     """
     facts = stated_by(group, stated)
     servers = {fact.value for fact in facts if fact.key == "server_address"}
-    tasks = {task for server in servers for task in listening(server, clusters)}
+    tasks = {*_serving(facts, clusters)}
     together = len(servers) > 1 and _start_together(facts)
     return len(tasks) > 1 or (not tasks and (together or _state_different_tasks(facts)))
 

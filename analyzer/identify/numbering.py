@@ -1,5 +1,6 @@
 """Decides whether workers that file names number from 1 are tasks that TensorFlow numbers from 0."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
@@ -11,6 +12,7 @@ from analyzer.identify.statements import Statements
 from analyzer.model.task_names import Basis, in_order, split_task
 from analyzer.tables.grouping import grouped
 
+_NUMBERS = re.compile(r"\d+")
 LEADER = "worker:0"
 """The task that leads a cluster without a chief."""
 
@@ -165,6 +167,22 @@ def counted_from_zero(clues: Mapping[str, TaskClues]) -> dict[str, Claim]:
     """Return worker numbered from 1 → its task: the claim of its logs, else a guess."""
     tasks = zip(_numbered(1, len(clues)), _numbered(0, len(clues)), strict=True)
     return {named: clues[named].claim or Claim(task, Basis.COUNTED_FROM_ZERO) for named, task in tasks}
+
+
+def claimed_by_series(
+    logs: Iterable[str], stated: Statements, clusters: Sequence[Cluster]
+) -> dict[str, Claim]:
+    """Return log → task for the logs of a series that each state a task of their own, beside another series.
+
+    `server-1.log` and up may be of the tasks of `train-0.log` and up: each series counts as it likes.
+    """
+    series = grouped((_NUMBERS.sub("#", log), log) for log in logs)
+    found: dict[str, Claim] = {}
+    for names in series.values() if len(series) > 1 else ():
+        claims = {log: claim for log in names if (claim := claim_of([log], stated, clusters))}
+        if len(names) > 1 and len({claim.worker for claim in claims.values()}) == len(names):
+            found |= claims
+    return found
 
 
 def _numbered(first: int, count: int) -> list[str]:

@@ -46,6 +46,7 @@ from analyzer.identify.neighbours import (
 from analyzer.identify.numbering import (
     LEADER,
     Numbering,
+    claimed_by_series,
     clues_of,
     counted_from_zero,
     counted_in_names,
@@ -276,6 +277,8 @@ def _numbered(
         found = {}
     by_number = {**by_own_number(claims, numbered, sources, stated), **found}
     by_source = {name: by_number[worker] for worker, names in numbered.items() for name in names}
+    if not found and not of_hosts:
+        by_source |= claimed_by_series(by_source, stated, clusters)
     return by_source, {worker: claim.worker for worker, claim in found.items()}
 
 

@@ -25,6 +25,11 @@ _DATE = re.compile(
 )
 _ADDRESS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)|(?<![a-z])ip(?:-\d{1,3}){4}(?!\d)")
 """Regex for an address in a name, as `10.0.3.6` or `ip-10-0-3-6`: its numbers are no index."""
+_QUANTITY = re.compile(
+    r"(?<![a-z\d.])\d{1,5}[-_ ]?(?:gpus?|cpus?|cores?|gb|epochs|hosts|machines|nodes|procs|processes|ranks"
+    r"|replicas|servers|steps|tasks|threads|workers)(?![a-z\d])"
+)
+"""Regex for how many there are of something in a name, as `4gpus` or `2-servers`: no index."""
 _LIST = re.compile(r"tasks (\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?){0,4096})")
 _MAX_LISTED = 4_096
 """Limit for the length of one range in a list of tasks."""
@@ -107,8 +112,8 @@ def is_archive(path: PurePath) -> bool:
 def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     """Return the task in a path, innermost part first: `logs/chief/stderr.txt` is `chief:0`.
 
-    Numbers in dates, addresses and ids of Slurm jobs are ignored; `stdout.1` is of worker 1, if it is no
-    rotated part.
+    Numbers in dates, addresses, quantities and ids of Slurm jobs are ignored; `stdout.1` is of worker 1, if
+    it is no rotated part.
     """
     name = _SLURM_JOB.sub("slurm", _ADDRESS.sub("address", _DATE.sub("", name.lower())))
     *folders, own = name.split("/")
@@ -119,7 +124,8 @@ def worker_of(name: str, kind: Kind = Kind.LOG) -> str | None:
     named = next((task for part in parts for task in _tasks(part)), None)
     if named or kind not in {Kind.LOG, Kind.TF_CONFIG, Kind.ENVIRONMENT}:
         return named
-    stem = _STAGE.sub("", PurePosixPath(name).stem)
+    own = _QUANTITY.sub("quantity", own)
+    stem = _STAGE.sub("", PurePosixPath(own).stem)
     bare = _BARE_INDEX.search(stem) or _BARE_INDEX.search(own)
     bare = bare or _OF_GANG.search(name) or _OF_NEC.search(name)
     return f"worker:{int(bare[1])}" if bare else None

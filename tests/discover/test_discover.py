@@ -288,6 +288,21 @@ def test_logs_may_have_the_name_of_what_kubectl_prints(
     assert source.kind is kind
 
 
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("I tensorflow/core/distributed_runtime/rpc/grpc_channel.cc:200] Initialize", Kind.LOG),
+        ("nohup: ignoring input\nW tensorflow/core/platform/cpu_feature_guard.cc:45] No SSE3", Kind.LOG),
+        ("tensorflow/core/util/port.cc:113] oneDNN", Kind.OTHER),
+        ("see tensorflow/core/util/port.cc", Kind.OTHER),
+    ],
+)
+def test_lines_of_tensorflow_1_make_a_log_of_any_name(line: str, kind: Kind, tmp_path: Path) -> None:
+    """They bear no time."""
+    (source,) = discover([write(tmp_path, {"worker-0.log": LINE, "log_cnn.ps": f"{line}\n"})]).sources[:1]
+    assert (source.name, source.kind) == ("log_cnn.ps", kind)
+
+
 def test_hidden_directories_count_where_there_is_nothing_else(tmp_path: Path) -> None:
     """PM2 keeps its logs in `.pm2`; beside other logs, tools keep their own things there."""
     write(tmp_path, {".pm2/logs/worker-0-out.log": LINE, ".git/logs/HEAD": "a"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -108,6 +108,69 @@ def test_the_devices_that_a_process_created_name_it(make_run: Callable[[Mapping[
         "b.log": created.format("localhost/replica:0/task:0"),
     }
     assert workers_of(make_run(run)) == {"a.log": "worker:1", "b.log": "worker:0"}
+
+
+def _old_server(index: int, port: int = 2222, own: str = "localhost") -> str:
+    """What a task of TensorFlow 1.x prints: its own address is `localhost`, in the cluster and as its server."""
+    hosts = [f"{own if each == index else f'vm-{each}'}:{port}" for each in range(3)]
+    channels = ", ".join(f"{each} -> {host}" for each, host in enumerate(hosts))
+    opening = "2018-06-11 08:00:0{}.1: I tensorflow/core/distributed_runtime/rpc/"
+    return (
+        f"{opening.format(1)}grpc_channel.cc:215] Initialize GrpcChannelCache for job worker -> {{{channels}}}\n"
+        f"{opening.format(2)}grpc_server_lib.cc:324] Started server with target: grpc://{own}:{port}\n"
+    )
+
+
+@pytest.mark.parametrize("names", [("x", "y", "z"), ("out-1", "out-2", "out-3")])
+def test_the_place_of_localhost_in_its_own_cluster_names_a_task(
+    names: Sequence[str], make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """Each log has it elsewhere; in the cluster of another log it is another task's."""
+    run = {f"{name}.log": _old_server(index) for index, name in enumerate(names)}
+    assert workers_of(make_run(run)) == {f"{name}.log": f"worker:{n}" for n, name in enumerate(names)}
+
+
+def test_two_tasks_in_one_log_are_found_in_its_own_cluster(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """A log with servers of two tasks is of no single one, and is taken apart at the second start."""
+    both = _old_server(0) + _old_server(2)
+    assert workers_of(make_run({"x.log": both, "y.log": _old_server(1)})) == {
+        "x.log#part-a": "worker:0",
+        "x.log#part-b": "worker:2",
+        "y.log": "worker:1",
+    }
+
+
+@pytest.mark.parametrize(("tasks", "told"), [((0, 1, 2), True), ((0, 1, 1), False)])
+def test_each_series_of_logs_counts_as_it_likes(
+    tasks: Sequence[int], told: bool, make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """A client counts from 0 and the servers from 1, as long as each server is another task's."""
+    servers = {f"server-{n}.log": _old_server(task) for n, task in enumerate(tasks, 1)}
+    found = workers_of(make_run({**{f"train-{n}.log": LINE for n in range(3)}, **servers}))
+    assert {name: found[name] for name in servers} == {
+        name: f"worker:{task if told else n}"
+        for n, (name, task) in enumerate(zip(servers, tasks, strict=True), 1)
+    }
+    assert {found[f"train-{n}.log"] for n in range(3)} == {"worker:0", "worker:1", "worker:2"}
+
+
+@pytest.mark.parametrize(
+    ("names", "workers"),
+    [
+        (["3.log"], ["worker:3"]),
+        (["bench-3.log"], ["worker:3"]),
+        (["worker-3.log"], ["worker:0", "worker:1", "worker:2", "worker:3"]),
+        (["1.log", "3.log"], ["worker:0", "worker:1", "worker:2", "worker:3"]),
+    ],
+)
+def test_the_number_of_a_lone_log_makes_no_missing_workers(
+    names: Sequence[str], workers: Sequence[str], make_run: Callable[[Mapping[str, str]], Path]
+) -> None:
+    """It may count anything: days, or runs of a benchmark. A role beside it, or a second log, tells more."""
+    document = analyze([make_run(dict.fromkeys(names, LINE))]).document
+    assert [each["id"] for each in document["workers"]] == workers
 
 
 def test_the_traceback_of_a_launcher_makes_no_worker(make_run: Callable[[Mapping[str, str]], Path]) -> None:

@@ -41,6 +41,20 @@ def test_the_year_turns_between_parts_and_within_one(tables_of: TablesOf) -> Non
     assert when(tables, "worker-0.log") == ["2027-01-01 00:01:30"]
 
 
+@pytest.mark.parametrize(
+    ("line", "year"),
+    [
+        ("2018-06-11 08:00:09.120400: I tensorflow/core/util/port.cc:113] on\n", "2018"),
+        ("Copyright 2018-06-11 of the example\n", "1970"),
+        ("driver built 2018-06-11 08:00:09\n", "1970"),
+    ],
+)
+def test_later_lines_of_a_log_tell_the_year_of_its_first(tables_of: TablesOf, line: str, year: str) -> None:
+    """What absl prints precedes TensorFlow's lines, also in the years of TensorFlow 1.x."""
+    first = STEP.format(stamp="0611 08:00:05", step=1)
+    assert when(tables_of({"worker-0.log": first + line}), "worker-0.log") == [f"{year}-06-11 08:00:05"]
+
+
 def test_another_worker_may_tell_the_year(tables_of: TablesOf) -> None:
     """Where no part of the log itself does."""
     tables = tables_of({"worker-0.log": STEP.format(stamp="1231 23:59:30", step=2), "worker-1.log": DATED})

@@ -74,3 +74,21 @@ def test_step_0_is_the_start_of_its_epoch() -> None:
 def test_nec_numbers_ranks_behind_the_universe(name: str, worker: str | None) -> None:
     """An address is no rank."""
     assert worker_of(name) == worker
+
+
+@pytest.mark.parametrize(
+    ("name", "worker"),
+    [
+        ("bench/4_gpu.out", None),
+        ("alexnet-2-servers.txt", None),
+        ("vgg-8gpus.log", None),
+        ("train-64gb-3.log", "worker:3"),
+        ("gpu_4.log", "worker:4"),
+        ("out-4.txt", "worker:4"),
+        ("worker-3-gpus.log", "worker:3"),
+        ("serial-1-gpu21.txt", "worker:1"),
+    ],
+)
+def test_how_many_there_are_of_something_is_no_index(name: str, worker: str | None) -> None:
+    """A benchmark names its logs after the number of its GPUs."""
+    assert worker_of(name) == worker

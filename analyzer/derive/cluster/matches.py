@@ -71,5 +71,5 @@ def _before_start(found: pl.DataFrame, facts: pl.DataFrame) -> pl.Series:
         first=pl.col("line").min(), banner=pl.col("line").filter(pl.col("key") == "process_banner").min()
     )  # fmt: skip
     placed = found.select("source", "line").join(told, on="source", how="left", maintain_order="left")
-    above = (pl.col("line") < pl.col("first")) & pl.col("banner").is_not_null()
+    above = (pl.col("line") <= pl.col("first")) & (pl.col("banner") > pl.col("line"))
     return placed.select(before_start=above.fill_null(value=False)).to_series()

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 import polars as pl
 
-from analyzer.model.task_names import is_task, listed_workers, split_task, tasks_in
+from analyzer.model.task_names import GUESSES, is_task, listed_workers, split_task, tasks_in
 
 CLUSTER, SERVICE, COUNTED, NAMED, GAP, FILES = (
     "the cluster lists it",
@@ -43,10 +43,18 @@ def members(
     else:
         known = {*found, *named, *seen}
         counted = _tasks_by_count(facts, known)
-        found = dict.fromkeys(_tasks_in_gaps(known | counted), GAP) | found | dict.fromkeys(counted, COUNTED)
+        several = known | counted
+        gaps = () if len(several) == 1 and several <= _guessed(facts) else _tasks_in_gaps(several)
+        found = dict.fromkeys(gaps, GAP) | found | dict.fromkeys(counted, COUNTED)
         if found or named:
             found = dict.fromkeys(seen, FILES) | found
     return found | dict.fromkeys(named, SERVICE) | dict.fromkeys(listed, CLUSTER)
+
+
+def _guessed(facts: pl.DataFrame) -> set[str]:
+    """Return the tasks that only a number in a file's name states; a lone log may bear any number."""
+    bases = facts.filter(key="attributed").select("worker", "value").drop_nulls("worker")
+    return {*bases["worker"]} - {*bases.filter(~pl.col("value").is_in([*GUESSES]))["worker"]}
 
 
 def _missing_ranks(facts: pl.DataFrame) -> set[str]:

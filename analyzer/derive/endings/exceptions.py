@@ -49,6 +49,12 @@ _OF_A_THREAD = re.compile(
     r'^[^\S\n]*Traceback [^\n]*\n\s*File "[^"\n]*threading\.py", line \d+, in _bootstrap', re.MULTILINE
 )
 """Regex of a traceback with which a thread other than the main one ends; the process goes on."""
+_OF_FINALIZER = re.compile(
+    r'\s*Traceback [^\n]*\n\s*File "[^"\n]*multiprocessing[/\\]util\.py", line \d+, in _run_finalizers\n'
+)
+"""Regex of a traceback that multiprocessing prints as it cleans up behind a process; it is then dropped."""
+_SHOWS_TRACEBACKS = "ultratb"
+"""Module of IPython that shows tracebacks, and may itself fail as it shows one."""
 _LONGEST_MESSAGE = 2_000
 
 
@@ -235,6 +241,8 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
     raised = parse(text)
     if raised is None or wording.ends_nothing.begins(f"{raised.type}: {raised.message}"):
         return None
+    if _OF_FINALIZER.match(text) or _is_of_display(text[: raised.start]):
+        return None
     says = text[raised.start :].partition("\n")[0]
     heading = _HEADING.match(text, raised.start)
     ran = executed(text)
@@ -253,6 +261,11 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "frame": raised.frame,
         "via": next((via for via, words in wording.via.items() if words.is_in(ran)), None),
     }
+
+
+def _is_of_display(frames: str) -> bool:
+    """Return True if the last file in the frames of a traceback is what shows tracebacks in IPython."""
+    return frames.rpartition(".py")[0].endswith(_SHOWS_TRACEBACKS)
 
 
 def _message(text: str, raised: Raised) -> str:

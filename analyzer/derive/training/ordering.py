@@ -16,7 +16,9 @@ Row = Mapping[str, Any]
 """A table row with `source`, `line` and `time`, or with the bounds `near` and `until` of its time."""
 
 LastProgress = Mapping[tuple[str, int], Sequence[Row]]
-"""(worker, attempt) → the last progress line in each of its logs, with the highest epoch and step there."""
+"""(worker, attempt) → the last progress line in each of its logs, with the highest epoch and step there.
+
+`reached` is the first of the lines at its end that name one step: programs repeat it with their results."""
 
 
 def line_at(record: Row, position: int) -> int:
@@ -66,8 +68,13 @@ def _precedes(row: Row, other: Row) -> bool:
 def last_progress(scalars: pl.DataFrame) -> dict[tuple[str, int], list[Row]]:
     """Return (worker, attempt) → the last progress line of each of its logs."""
     lines = scalars.select("worker", "attempt", "source", "line", "time", "epoch", "step").drop_nulls("line")
+    moved = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).last()) for name in ("epoch", "step"))
+    moved_last = pl.col("line").filter(moved).max().fill_null(-1)
     last = lines.group_by("worker", "attempt", "source", maintain_order=True).agg(
-        pl.col("line", "epoch", "step").max(), near=pl.col("time").max(), until=pl.col("time").last()
+        pl.col("line", "epoch", "step").max(),
+        reached=pl.col("line").filter(pl.col("line") > moved_last).min(),
+        near=pl.col("time").max(),
+        until=pl.col("time").last(),
     )
     return grouped(((row["worker"], row["attempt"]), row) for row in last.iter_rows(named=True))
 

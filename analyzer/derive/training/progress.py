@@ -218,7 +218,10 @@ def completion_lines(
             with_step[life] += row["kind"] == "progress"
             if row["kind"] == "progress" and _NAMES_EPOCH.search(whole):
                 continue
-            order = set(_orders(row, progress.get(life, ())))
+            steps = progress.get(life, ())
+            if of_training:
+                steps = [{**step, "line": step["reached"] or step["line"]} for step in steps]
+            order = set(_orders(row, steps))
             if order == {True} or (not order and trained.is_in(row["text"])):
                 found[life] = row | {"of_training": trained.is_in(whole)}
     return {life: row for life, row in found.items() if row["kind"] != "progress" or with_step[life] == 1}

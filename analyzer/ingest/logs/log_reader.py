@@ -33,7 +33,11 @@ _MAX_DIGITS = 25
 _PROMPT = re.compile(r"(?:\([\w./-]{1,60}\) )?[\w.-]{1,40}@[\w.-]{1,100}[: ][^\n]{0,200}[$#%>] *$")
 """Regex for the prompt of a shell, which waits in the last line of what a terminal recorded."""
 _REDRAW = re.compile(rb"[\r\x08]")
-_YEAR = re.compile(rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\.")
+_YEAR = re.compile(
+    rb"(?<!\d)(20[2-9]\d)-[01]\d-[0-3]\d[T ]|0000 00:00:(\d{9,11})\."
+    rb"|^(201[5-9])-[01]\d-[0-3]\d \d\d:\d\d:\d\d\.\d{6}: [IWEF] ",
+    re.MULTILINE,
+)
 
 
 def read(source: Source, matcher: Matcher, scan: ScanLog | None = None) -> list[SourceRows]:
@@ -182,5 +186,5 @@ def _stream_source(source: Source, key: str | None, streams_in_all: int) -> Sour
 def _year(data: bytes) -> int | None:
     """Return the year that a part of the log shows."""
     if match := _YEAR.search(data):
-        return int(match[1]) if match[1] else datetime.fromtimestamp(int(match[2]), UTC).year
+        return datetime.fromtimestamp(int(match[2]), UTC).year if match[2] else int(match[1] or match[3])
     return None

@@ -34,11 +34,13 @@ _STEP_WORDS = r"paso|passo|étape|etapa|schritt|krok|stap|ad[ıi]m|шаг|ステ
 _EPOCH_WORDS = (
     r"epoch[ea]?|[ée]poque|[ée]poca|эпоха|エポック|轮次|第(?=\s*\d+\s*(?:/\s*\d+\s*)?(?:[轮輪]|エポック))"
 )
+_COUNT = r"\d{1,3}(?:,\d{3}){1,4}(?!\d|[.,]\d)|\d+"
+"""Regex for a count, with commas between thousands or without."""
 _OF = r"(?:/|of|von|sur|van|из)"
 """Regex for what stands between a count and its total."""
 _STEP = lazy_regex(
     rf"(?<![a-z_-])(?:(?:global|train|training)[_ ]?)?(?:(?:step|iteration|iter|batch|it)s?|{_STEP_WORDS})"
-    rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*{_OF}\s*(\d+))?",
+    rf"(?:[_ ]?(?:no|num|number|idx))?{_KEY}({_COUNT})(?:\s*{_OF}\s*({_COUNT}))?",
     re.IGNORECASE,
 )
 _LEADING_STEP = lazy_regex(
@@ -97,6 +99,10 @@ _COUNTER_AFTER_METRICS = lazy_regex(
     re.IGNORECASE,
 )
 """Regex for a counter of a usual name after the metrics of its line, as in `reward=3.1 update=32`."""
+_BENCHMARK_ROW = lazy_regex(
+    rf"\s*(\d+)\s+(images/sec: \S+) \+/- [^\n]{{1,40}}? \(jitter = \S+\)\s+({NUMBER})(?=\s|$)", re.IGNORECASE
+)
+"""Regex for a row of TensorFlow's benchmarks, whose heading names the columns step, rate and loss."""
 _RISES = 2
 """How often a counter must have grown before its lines are progress."""
 _MAX_COUNTERS = 50
@@ -130,7 +136,13 @@ class _Layout(NamedTuple):
 
 def is_progress(text: str) -> bool:
     """Return True if a line reports training progress."""
-    return len(text) <= _MAX_LINE_CHARS and _layout_of(_zero_digits(text)) is not None
+    return len(text) <= _MAX_LINE_CHARS and _layout_of(_zero_digits(_with_names(text))) is not None
+
+
+def _with_names(text: str) -> str:
+    """Return a row of TensorFlow's benchmarks with its columns named; any other line as it is."""
+    row = _BENCHMARK_ROW.match(text) if "images/sec: " in text else None
+    return f"step {row[1]} {row[2]} loss {row[3]}" if row else text
 
 
 def _zero_digits(text: str) -> str:
@@ -226,6 +238,7 @@ class ProgressReader:
 
         A bar that still shows `ETA` at its last step does not end its epoch: validation may follow.
         """
+        text = _with_names(text)
         layout = _layout_of(_zero_digits(text))
         if layout is None:
             return []
@@ -297,4 +310,5 @@ def _values(text: str, layout: _Layout, base: ProgressPoint) -> Iterator[Progres
 
 def _count(digits: str) -> int:
     """Convert the digits of a step or epoch; too many become `LARGEST_INT` + 1, which tables reject."""
+    digits = digits.replace(",", "")
     return int(digits) if len(digits) < _MAX_DIGITS else LARGEST_INT + 1

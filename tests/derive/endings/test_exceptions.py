@@ -261,3 +261,33 @@ def test_bars_that_are_flushed_below_a_traceback_are_of_the_step_that_failed() -
     assert only(derived({"worker-0.log": [fit(1), failed, fit(2)]}))["final"]
     assert not only(derived({"worker-0.log": [fit(1), failed, fit(2), fit(3)]}))["final"]
     assert not only(derived({"worker-0.log": [step(1), failed, step(2)]}))["final"]
+
+
+_UTIL = "/opt/lib/python3.11/multiprocessing/util.py"
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        (f'  File "{_UTIL}", line 300, in _run_finalizers\n    finalizer()\n  File "/opt/lib/python3.11/shutil.py", '
+         'line 673, in _rmtree_safe_fd\n    os.unlink(name)\nOSError: [Errno 16] Device or resource busy: \'.nfs1\'', False),
+        ('  File "/workspace/train.py", line 9, in clean\n    _run_finalizers()\n'
+         f'  File "{_UTIL}", line 300, in _run_finalizers\n    finalizer()\nOSError: [Errno 16] busy', True),
+        (f'  File "{_UTIL}", line 433, in spawnv_passfds\n    fork()\nOSError: [Errno 11] no process', True),
+    ],
+)  # fmt: skip
+def test_what_multiprocessing_prints_as_it_cleans_up_ends_nothing(text: str, counts: bool) -> None:
+    """Its finalizers print what they met, and go on; what a program calls itself counts."""
+    log = says(f"Traceback (most recent call last):\n{text}", level="E", kind="traceback")
+    assert derived({"worker-0.log": [step(1), log]})["exceptions"].height == counts
+
+
+@pytest.mark.parametrize(
+    ("module", "counts"), [("IPython/core/ultratb.py", False), ("IPython/core/magics/basic.py", True)]
+)
+def test_what_fails_while_a_traceback_is_shown_is_not_the_programs(module: str, counts: bool) -> None:
+    """IPython may fail as it shows what interrupted a cell."""
+    frames = f'  File "/workspace/train.py", line 4, in <module>\n    go()\n  File "/opt/{module}", line 451, in find\n'
+    text = f"Traceback (most recent call last):\n{frames}    len(rows)\nTypeError: object of type 'NoneType' has no len()"
+    log = says(text, level="E", kind="traceback")
+    assert derived({"worker-0.log": [step(1), log]})["exceptions"].height == counts
