@@ -99,7 +99,8 @@ def accusations(
     trainers = {worker for worker, end in ends.items() if end["trains"]}
     _discount_each_other([row for row in first.values() if row["kind"] == "missing"], trainers)
     for row in first.values():
-        if (told_by := row.pop("told_by")) and (told_by, row["worker"], row["kind"]) in first:
+        told_by = row.pop("told_by")
+        if told_by not in {None, row["accuser"]} and (told_by, row["worker"], row["kind"]) in first:
             row["counts"] = False
     return frame("accusations", [*first.values(), *_awaited(facts, ends)])
 
