@@ -5,7 +5,7 @@ passed between workers names the remote target or has a marker (wording: `rules/
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -15,6 +15,7 @@ from analyzer.derive.endings.peer_complaints import tasks_by_address
 from analyzer.derive.endings.teardown import ended_by_scheduler, ended_from_outside
 from analyzer.derive.training.ordering import Excerpts, comes_after, dated, last_progress, line_at
 from analyzer.model.messages import STATES, Messages, Wording
+from analyzer.model.task_names import is_task, tasks_in
 from analyzer.model.traceback_format import Raised, executed, is_runtime_error, parse
 from analyzer.tables.builders import frame
 from analyzer.tables.grouping import grouped
@@ -49,7 +50,17 @@ _OF_A_THREAD = re.compile(
     r'^[^\S\n]*Traceback [^\n]*\n\s*File "[^"\n]*threading\.py", line \d+, in _bootstrap', re.MULTILINE
 )
 """Regex of a traceback with which a thread other than the main one ends; the process goes on."""
+_OF_CLOSURE = re.compile(
+    r"[^\n]* encountered the following error when processing closure: (?P<type>\w+)\([^\n]*?\): ?"
+)
+"""Regex of what a ClusterCoordinator logs of the error that it raises from its next call."""
+_ON_DEVICE = re.compile(
+    r"OOM when allocating tensor[^\n]* on (?P<task>/job:\w+/replica:\d+/task:\d+)/device:"
+)
+_CUT = "Graph execution error:"
+"""What is left of a message of TensorFlow of which only the heading was kept."""
 _LONGEST_MESSAGE = 2_000
+_MAX_LINES_OF_CLOSURE = 60
 
 
 class _Wording(NamedTuple):
@@ -76,12 +87,13 @@ def exceptions(
     messages: Messages,
 ) -> pl.DataFrame:
     """Return one row per traceback, in file order; `final` if the process did not continue after it."""
-    found = dated(records).filter(pl.col("kind") == "traceback")
-    if found.is_empty():
+    found, wording = dated(records), _wording(messages)
+    of_closures = [row for each in _closures(found) if (row := _row(each, wording))]
+    found = found.filter(pl.col("kind") == "traceback")
+    if found.is_empty() and not of_closures:
         return frame("exceptions", [])
-    wording = _wording(messages)
     every = [row for record in found.iter_rows(named=True) if (row := _row(record, wording))]
-    rows = _without_repetitions(every, wording)
+    rows = _with_closures(_without_repetitions(every, wording), of_closures)
     _attribute(rows, facts)
     _disown_broken_connections(rows, wording, facts, sources)
     _disown_lost_peers(rows, wording, facts)
@@ -108,6 +120,51 @@ def exceptions(
         row["unordered_from"] = flushed.get(row["source"])
     _outlive_threads(rows)
     return frame("exceptions", rows)
+
+
+def _closures(records: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the first error that each coordinator's log quotes, as a record that begins with its name.
+
+    Its message has lines of any form, up to the next line of a logger.
+    """
+    quoting = records.filter(
+        pl.col("text").str.contains("encountered the following error when processing closure", literal=True)
+    )
+    for first in quoting.unique(["worker", "attempt", "source"], keep="first", maintain_order=True).iter_rows(
+        named=True
+    ):
+        text, last = first["text"], first["last_line"]
+        below = records.filter(
+            (pl.col("line") > last) & (pl.col("line") < last + _MAX_LINES_OF_CLOSURE), source=first["source"]
+        )
+        for each in below.sort("line").iter_rows(named=True):
+            if each["kind"] != "plain" or each["level"]:
+                break
+            text, last = text + "\n" * (each["line"] - last) + each["text"], each["last_line"]
+        if head := _OF_CLOSURE.match(text):
+            yield first | {"text": f"{head['type']}: {text[head.end() :]}", "quoted": text}
+
+
+def _with_closures(
+    rows: Sequence[dict[str, Any]], of_closures: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the exceptions with those that a coordinator only logged.
+
+    A traceback of which only the heading was kept gets the message that the coordinator logged.
+    """
+    kept = [*rows]
+    for closure in of_closures:
+        log = closure["worker"], closure["attempt"], closure["source"]
+        raised = [
+            row
+            for row in rows
+            if (row["worker"], row["attempt"], row["source"]) == log and row["line"] > closure["line"]
+        ]
+        for row in raised:
+            if row["type"] == closure["type"] and row["message"] in {"", _CUT}:
+                row |= {key: closure[key] for key in ("message", "own")}
+        kept += [] if raised else [closure]
+    return sorted(kept, key=lambda row: (row["source"], row["line"])) if len(kept) > len(rows) else kept
 
 
 def _outlive_threads(rows: Sequence[dict[str, Any]]) -> None:
@@ -151,11 +208,15 @@ def _without_repetitions(rows: Sequence[dict[str, Any]], wording: _Wording) -> l
 
 
 def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
-    """Set `worker`, in place, to the task whose exit the line of an exception reports.
+    """Set `worker`, in place, to the task whose memory ran out, or whose exit an exception's line reports.
 
     The only exception in a log of several workers without labels is of the only task that a launcher reports
     below it as one that failed by itself.
     """
+    for row in rows:
+        device = _ON_DEVICE.search(row["message"]) if row["worker"] else None
+        on = next(filter(is_task, tasks_in(device["task"])), None) if device else None
+        row["worker"] = on or row["worker"]
     stated = facts.filter((pl.col("key") == "exit_code") & pl.col("worker").is_not_null())
     exited = {(row["source"], row["line"]): row["worker"] for row in stated.iter_rows(named=True)}
     for row in rows:
@@ -247,7 +308,7 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "type": raised.type,
         "message": _message(text, raised),
         "says": says,
-        "own": not _passed_on(raised.type, ran, wording),
+        "own": not _passed_on(raised.type, record.get("quoted", ran), wording),
         "runtime": _is_of_runtime(raised, wording) or wording.runtime.begins(says),
         "of_thread": _OF_A_THREAD.search(text) is not None,
         "frame": raised.frame,
