@@ -21,7 +21,7 @@ from analyzer.model.task_names import worker_of
 _NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,?\s*$')
 _IP = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})"
 _ROW = re.compile(
-    r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+(?P<ready>\d+)/(?P<of>\d+)\s+(?P<status>[A-Z]\w*)"
+    r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+(?P<ready>\d+)/(?P<of>\d+)\s+(?P<status>[A-Z][\w:]*)"
     r"(?:\s+(?P<restarts>\d{1,4})\b)?"
     rf"(?:\s.{{0,80}}?\s{_IP}\s+(?P<node>[A-Za-z0-9][\w.-]*))?"
 )
