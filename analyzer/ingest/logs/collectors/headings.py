@@ -24,6 +24,12 @@ _ROLE = re.compile(
     r"[-_.: #=]{0,2}\d{1,4}(?![\da-z])|(?<![a-z])process[-_]\d{1,3}(?![\da-z])"
     r"|(?<![a-z])(?:chief|master)(?![a-z])"
 )
+_ANNOUNCED = re.compile(
+    r"(?:\b(?:log|output|stderr|stdout|traceback|trace|line|error)s? (?:of|from|on|in|for) (?:the )?"
+    rf"|(?:^|[.!?;,] )(?:on |from |in )?(?:the )?)(?P<task>{_ROLE.pattern})"
+    r"(?:'s)?(?: (?:logs?|output|stderr|stdout|says|prints|shows))?(?: \([^()]*\))? ?:?$"
+)
+"""Regex for the end of a sentence that announces the log of one task: `Here is the log of worker 1:`."""
 _PLACE = re.compile(r"(?<![a-z])(?:node|host|machine|server|vm|container|terminal)[-_ #]?\d{1,4}(?!\d)")
 """Regex for a machine's number, which counts where a title names no task."""
 _ALONE = re.compile(r"(?<![a-z])(ps|parameter[ -]server|evaluator)(?![a-z])(?!\s*\d)")
@@ -141,6 +147,15 @@ def _output_name(command: re.Match[str], task: str) -> str:
         return f"{task}-previous" if task and previous else task
     what = command["tool"] or re.sub(r" (?:pods?|po)$", "-pods", re.sub(r" (?:events?|ev)$", "-events", verb))
     return f"{what}-{task}" if task else what
+
+
+def task_below(line: str) -> str:
+    """Return the task whose log a line announces, as a heading or at the end of a sentence; else no text."""
+    named = stream_below(line)
+    if named:
+        return named if kind_below(named) is Kind.LOG and _ROLE.search(line.lower()) else ""
+    announced = _ANNOUNCED.search(line.strip().lower())
+    return _named(announced["task"]) if announced and named is None else ""
 
 
 def name_several_streams(lines: Iterable[str]) -> bool:

@@ -8,6 +8,7 @@ from analyzer.ingest.logs.collectors.headings import (
     name_several_streams,
     names_between_rules,
     stream_below,
+    task_below,
     task_of_output,
 )
 from analyzer.ingest.logs.collectors.learned import begins_own_line
@@ -67,8 +68,24 @@ def continues_output(key: str | None, named: str | None) -> bool:
 
 
 def heading_style(lines: Sequence[str], sample: Sequence[str]) -> Style | None:
-    """Return a parser of headings if they name several streams; else None."""
+    """Return a parser of headings if they name several streams, or one stands above the first log line."""
     if name_several_streams(sample):
         return below_headings
+    above = _line_above(lines)
+    if task := task_below(above):
+        return lambda line: CollectedLine(task, line) if line.strip() == above else below_headings(line)
     names = names_between_rules(lines)
     return (lambda line: CollectedLine(line, "") if line in names else None) if names else None
+
+
+def _line_above(lines: Sequence[str]) -> str:
+    """Return the line right above the first line of TensorFlow or Python; an empty text if there is none.
+
+    Who pastes the log of one worker only may write there whose it is.
+    """
+    above = ""
+    for line in filter(None, map(str.strip, lines)):
+        if begins_own_line(line):
+            return above
+        above = line
+    return ""
