@@ -69,7 +69,7 @@ _OF_PODS = re.compile(r"(?:NAMESPACE +)?NAME +READY +STATUS +RESTARTS +AGE\b")
 _OF_BPEEK = re.compile(r"bpeek (?:-\S+ )*[\"']?\d+\[(?P<element>\d{1,5})\][\"']?$")
 """Regex for the command that prints what an element of a job array of LSF, counted from 1, has printed."""
 _COMMAND = re.compile(
-    r"(?:sudo )?(?:(?:kubectl|oc|docker|podman) (?:-\S+ (?:[\w.-]+ )?)*?"
+    r"(?:sudo )?(?:(?:kubectl|k|oc|docker|podman) (?:-\S+ (?:[\w.-]+ )?)*?"
     r"(?P<verb>logs|exec|compose|ps|inspect|describe|get (?:pods?|po|events?|ev)\b|get)"
     r"|(?P<tool>sacct|squeue|scontrol|sinfo|gcloud|yarn|py-spy))\b"
 )

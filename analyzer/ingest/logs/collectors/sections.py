@@ -13,6 +13,7 @@ from analyzer.ingest.logs.collectors.headings import (
 )
 from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
+from analyzer.ingest.logs.progress import is_progress
 
 
 def below_headings(line: str) -> CollectedLine | None:
@@ -79,13 +80,13 @@ def heading_style(lines: Sequence[str], sample: Sequence[str]) -> Style | None:
 
 
 def _line_above(lines: Sequence[str]) -> str:
-    """Return the line right above the first line of TensorFlow or Python; an empty text if there is none.
+    """Return the line right above the first of TensorFlow, Keras or Python; an empty text if there is none.
 
     Who pastes the log of one worker only may write there whose it is.
     """
     above = ""
     for line in filter(None, map(str.strip, lines)):
-        if begins_own_line(line):
+        if begins_own_line(line) or is_progress(line):
             return above
         above = line
     return ""
