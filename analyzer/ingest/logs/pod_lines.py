@@ -11,8 +11,10 @@ from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 
 _POD = r"(?P<pod>[a-z0-9][a-z0-9.-]*)"
-_ROW = lazy_regex(r"[^\n]{0,60}?\b(?:Normal|Warning)\s+[A-Z]\w+\s")
-"""Regex for a row of a table of events: when, type, reason and message."""
+_ROW = lazy_regex(
+    r"[^\n]{0,60}?\b(?:Normal|Warning)\s+[A-Z]\w+\s|(?:Mounting (?:command|arguments)|Output): "
+)
+"""Regex for a row of a table of events: when, type, reason and message; or for more of a failed mount's."""
 _NAMED = lazy_regex(
     rf"[^\n]{{0,60}}?\b(?:Normal|Warning)\s+(?P<reason>[A-Z]\w+)\s+(?:[Pp]od/{_POD}\s"
     r"|[^\n]*?\bSuccessfully assigned (?:[\w.-]+/)?(?P<assigned>[a-z0-9][\w.-]*) to )"

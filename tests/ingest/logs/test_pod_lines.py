@@ -16,6 +16,10 @@ _NO_IMAGE = (
     "  Normal   Scheduled  9m  default-scheduler  Successfully assigned ml/seg-worker-1 to node-7\n"
     '  Warning  Failed     7m  kubelet            Failed to pull image "reg/seg:2": no basic auth credentials\n'
 )
+_NO_MOUNT = (
+    '3m  Warning  FailedMount  pod/m-worker-2  MountVolume.SetUp failed for volume "d" : mount failed: exit status 32\n'
+    "Mounting command: mount\nOutput: mount.nfs: Connection timed out\n"
+)
 _DESCRIBED = (
     "k describe pod wd-ps-1 | tail -3\n"
     "Status:   Failed\n"

@@ -72,21 +72,23 @@ def heading_style(lines: Sequence[str], sample: Sequence[str]) -> Style | None:
     """Return a parser of headings if they name several streams, or one stands above the first log line."""
     if name_several_streams(sample):
         return below_headings
-    above = _line_above(lines)
-    if task := task_below(above):
-        return lambda line: CollectedLine(task, line) if line.strip() == above else below_headings(line)
+    if announced := _announced(lines):
+        return lambda line: (
+            CollectedLine(task, line) if (task := announced.get(line.strip())) else below_headings(line)
+        )
     names = names_between_rules(lines)
     return (lambda line: CollectedLine(line, "") if line in names else None) if names else None
 
 
-def _line_above(lines: Sequence[str]) -> str:
-    """Return the line right above the first of TensorFlow, Keras or Python; an empty text if there is none.
+def _announced(lines: Sequence[str]) -> dict[str, str]:
+    """Return line → the task whose log it announces; empty if no such line is right above the first log line.
 
-    Who pastes the log of one worker only may write there whose it is.
+    Who pastes the log of one worker only may write there whose it is; what follows may be another's.
     """
-    above = ""
-    for line in filter(None, map(str.strip, lines)):
-        if begins_own_line(line) or is_progress(line):
-            return above
-        above = line
-    return ""
+    texts = [text for line in lines if (text := line.strip())]
+    first = next((at for at, line in enumerate(texts) if begins_own_line(line) or is_progress(line)), 0)
+    above = texts[first - 1] if first else ""
+    if not task_below(above):
+        return {}
+    others = (line for line in texts[first:] if line.endswith(":") and not begins_own_line(line))
+    return {line: task for line in (above, *others) if (task := task_below(line))}

@@ -30,6 +30,7 @@ def _raised_by(above: str, tables_of: TablesOf) -> str:
         ("worker 3:", "worker:3"),
         ("### ps 1", "ps:1"),
         ("stderr of worker:3", "worker:3"),
+        ("It is always the same one. On worker 1:", "worker:1"),
         ("Worker 0 is fine. Here is the log of worker 2 (gpu07):", "worker:2"),
     ],
 )
@@ -51,3 +52,15 @@ def test_the_line_above_a_log_names_its_task(above: str, worker: str, tables_of:
 def test_another_mention_of_a_task_does_not(above: str, tables_of: TablesOf) -> None:
     """The sentence is about a task, but does not say that the log below is its log."""
     assert _raised_by(above, tables_of) == "worker:0"
+
+
+@pytest.mark.runs
+def test_a_second_announcement_ends_the_log_above_it(tables_of: TablesOf) -> None:
+    """Also where it says more of the other log than a heading does."""
+    other = (
+        "worker 1 (no error in TF, the last lines before the shell came back):\n  3/9 [==>...] - loss: 1.1\n"
+    )
+    crash = "./run.sh: line 12: 28110 Bus error               (core dumped) python train.py\n"
+    tables = tables_of({"post.txt": f"worker 0:\n{_LOG}\n{other}{crash}"})
+    assert [*tables["exceptions"]["worker"]] == ["worker:0"]
+    assert {*tables["scalars"]["worker"]} == {"worker:1"}
