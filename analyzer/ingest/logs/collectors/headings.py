@@ -30,6 +30,8 @@ _ANNOUNCED = re.compile(
     r"(?:'s)?(?: (?:logs?|output|stderr|stdout|says|prints|shows))?(?: \([^()]*\))? ?:?$"
 )
 """Regex for the end of a sentence that announces the log of one task: `Here is the log of worker 1:`."""
+_OWNED = re.compile(rf"(?P<task>{_ROLE.pattern})'s (?:log|output|stderr|stdout|console)\b")
+"""Regex for the beginning of one: `Worker 2's log, the others wait.`"""
 _PLACE = re.compile(r"(?<![a-z])(?:node|host|machine|server|vm|container|terminal)[-_ #]?\d{1,4}(?!\d)")
 """Regex for a machine's number, which counts where a title names no task."""
 _ALONE = re.compile(r"(?<![a-z])(ps|parameter[ -]server|evaluator)(?![a-z])(?!\s*\d)")
@@ -154,7 +156,8 @@ def task_below(line: str) -> str:
     named = stream_below(line)
     if named:
         return named if kind_below(named) is Kind.LOG and _ROLE.search(line.lower()) else ""
-    announced = _ANNOUNCED.search(line.strip().lower())
+    text = line.strip().lower()
+    announced = _OWNED.match(text) or _ANNOUNCED.search(text)
     return _named(announced["task"]) if announced and named is None else ""
 
 

@@ -29,6 +29,7 @@ def _raised_by(above: str, tables_of: TablesOf) -> str:
     [
         ("worker 3:", "worker:3"),
         ("### ps 1", "ps:1"),
+        ("Worker 2's log (4 workers). The others wait.", "worker:2"),
         ("stderr of worker:3", "worker:3"),
         ("It is always the same one. On worker 1:", "worker:1"),
         ("Worker 0 is fine. Here is the log of worker 2 (gpu07):", "worker:2"),
