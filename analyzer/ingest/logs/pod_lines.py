@@ -28,6 +28,9 @@ _DESCRIBED = lazy_regex(
 _PRINTED = lazy_regex(rf"\s*[A-Z][\w -]{{0,30}}:(?:\s|$)|\s+\S|{_ROW.pattern}")
 """Regex for a line of a pod's description."""
 
+_WORDS = ("pod/", "Pod/", " assigned ", " describe ")
+"""Words of which the first line about a pod holds one."""
+
 
 class PodLines:
     """Finds the worker of the pod that each record is about, in the order of the records."""
@@ -42,7 +45,7 @@ class PodLines:
     def worker(self, record: Record) -> str | None:
         """Return the worker of the pod that a record is about; None for all that Kubernetes did not print."""
         text = record.bodies[0]
-        if record.kind != "plain" or not (self._about or "od" in text or " assigned " in text):
+        if record.kind != "plain" or not (self._about or any(word in text for word in _WORDS)):
             self._about = None
             return None
         if command := _DESCRIBED.match(text):
