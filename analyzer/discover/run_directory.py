@@ -54,6 +54,8 @@ _MAY_BE_POST = re.compile(
     r"(?:^|/)(?!readme|change(?:log|s)\b|contributing|licen[cs]e|notice|security|authors|index\b)[^/]*\.(?:md|markdown|html?)$"
 )
 """Regex for names of Markdown or pages in which a user may have saved a post; others describe a program."""
+_PRINTED = {Kind.PODS, Kind.SACCT, Kind.NVIDIA_SMI, Kind.DISKS, Kind.PACKAGES}
+"""Kinds of files that are the output of a command; a post about it may have its name."""
 _KEYS_OF_KUBECTL = (b'"apiVersion"', b'"kind"', b'"involvedObject"', b"apiVersion: ", b'"containerStatuses"')
 """Keys of what kubectl prints; whoever cuts a list of pods down with jq keeps the state of the containers."""
 _PAGE_BYTES = 1_000_000
@@ -249,7 +251,7 @@ def _source(path: Path, name: str, skip: str) -> Source:
         kind = _kind_by_content(name, _opening_of(path))
     if kind is Kind.LOG and name.lower().endswith(".txt") and not skip:
         kind = kind_of_text(_opening_of(path))
-    if kind is Kind.PODS and not skip and _is_log_of_pods(name.lower(), _opening_of(path)):
+    if kind in _PRINTED and not skip and _is_log_of_another_name(kind, name.lower(), _opening_of(path)):
         kind = Kind.LOG
     if kind is Kind.LOG and not skip and is_binary(path):
         skip = "is not text"
@@ -304,11 +306,11 @@ def is_export(opening: bytes) -> bool:
     )
 
 
-def _is_log_of_pods(name: str, opening: bytes) -> bool:
-    """Return True for logs in a file that is named like output of kubectl: `events.json`, `pods.txt`."""
-    if name.endswith((".json", ".yaml", ".yml")):
+def _is_log_of_another_name(kind: Kind, name: str, opening: bytes) -> bool:
+    """Return True for logs in a file with the name of a command's output: `events.json`, `nvsmi.txt`."""
+    if kind is Kind.PODS and name.endswith((".json", ".yaml", ".yml")):
         return is_export(opening)
-    return name.endswith(".txt") and kind_by_opening(opening, (Kind.PODS, Kind.LOG)) is Kind.LOG
+    return name.endswith(".txt") and kind_by_opening(opening, (kind, Kind.LOG)) is Kind.LOG
 
 
 def _kind_by_content(name: str, opening: bytes) -> Kind:

@@ -303,6 +303,23 @@ def test_lines_of_tensorflow_1_make_a_log_of_any_name(line: str, kind: Kind, tmp
     assert (source.name, source.kind) == ("log_cnn.ps", kind)
 
 
+@pytest.mark.parametrize(
+    ("name", "printed", "kind"),
+    [
+        ("nvsmi.txt", "| N/A   41C    P0    62W / 300W |   1024MiB / 16280MiB |\n", Kind.NVIDIA_SMI),
+        ("conda.txt", "numpy==1.26.4\ntensorflow==2.15.1\n", Kind.PACKAGES),
+        ("df.txt", "Filesystem 1K-blocks Used Available Use% Mounted on\n", Kind.DISKS),
+    ],
+)
+def test_a_post_may_have_the_name_of_the_command_that_it_is_about(
+    name: str, printed: str, kind: Kind, tmp_path: Path
+) -> None:
+    """Lines of TensorFlow or a traceback show that it is more than what the command printed."""
+    alone = discover([write(tmp_path / "alone", {name: printed})]).sources
+    post = discover([write(tmp_path / "post", {name: f"it fails\n{LINE}{printed}"})]).sources
+    assert [source.kind for source in (*alone, *post)] == [kind, Kind.LOG]
+
+
 def test_hidden_directories_count_where_there_is_nothing_else(tmp_path: Path) -> None:
     """PM2 keeps its logs in `.pm2`; beside other logs, tools keep their own things there."""
     write(tmp_path, {".pm2/logs/worker-0-out.log": LINE, ".git/logs/HEAD": "a"})

@@ -245,6 +245,8 @@ def test_a_cut_chain_is_one_record() -> None:
         "the Traceback is below",
         'open File "/a", line 3',
         "Errors: none",
+        "Exceptions: 3",
+        "Exception handling: on",
         "/srv/train.py:41 restored",
         "libc++abi: terminating due to uncaught exception of type google::protobuf::FatalException: no",
         "libc++abi.dylib: terminating with uncaught exception of type std::logic_error: no",
@@ -285,6 +287,17 @@ def test_an_error_whose_name_begins_with_an_underscore_is_one() -> None:
     found = parse(record.text)
     assert found is not None
     assert found.type == "_ArrayMemoryError"
+
+
+def test_the_plain_class_ends_frames_without_a_header() -> None:
+    """Keras raises `Exception` itself; people paste the last frames and the line below."""
+    frames = (
+        '  File "/opt/venv/lib/python3.9/site-packages/keras/utils/data_utils.py", line 300, in get_file\n'
+    )
+    record = read(f"{frames}    raise Exception(message)\nException: URL fetch failure on https://a.b/c\n")[0]
+    found = parse(record.text)
+    assert found is not None
+    assert (found.type, found.message) == ("Exception", "URL fetch failure on https://a.b/c")
 
 
 def test_a_logged_exception_may_have_no_class() -> None:

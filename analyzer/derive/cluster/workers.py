@@ -40,7 +40,7 @@ def workers(
     spec = _majority(specs)
     listed = tasks_of(spec)
     known = members(facts, records, seen, listed)
-    everyone = sorted(known.keys() | seen | _with_known_end(facts), key=order)
+    everyone = sorted(known.keys() | seen | _reported_by_platforms(facts), key=order)
     roles = {split_task(task)[0] for task in everyone}
     leader = "chief:0" if "chief" in roles else "worker:0"
     places = _places(sources, facts, listed)
@@ -229,9 +229,11 @@ def _with_sources(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
     return {*left["worker"].drop_nulls()}
 
 
-def _with_known_end(facts: pl.DataFrame) -> set[str]:
-    coded = facts.filter(pl.col("key").is_in(["exit_code", "pod_status"]) & pl.col("worker").is_not_null())
-    return {task for task in coded["worker"].to_list() if is_task(task)}
+def _reported_by_platforms(facts: pl.DataFrame) -> set[str]:
+    """Return the tasks whose end, or whose pod's events, a scheduler or launcher reports."""
+    keys = ["exit_code", "pod_status", "pod_event"]
+    reported = facts.filter(pl.col("key").is_in(keys) & pl.col("worker").is_not_null())
+    return {task for task in reported["worker"].to_list() if is_task(task)}
 
 
 def tasks_of(spec: Spec) -> set[str]:

@@ -20,6 +20,10 @@ _STACKS = ("stands_inside_tensorflow", "stands_outside_tensorflow")
 
 _JOINED = ("agent_connected", "assembled", "replicas", "server_address")
 """Facts that a worker states on its way into the cluster, the last one first."""
+_OF_RUNNING_PODS = frozenset(
+    {"Evicted", "Killing", "NodeNotReady", "Preempted", "Started", "TaintManagerEviction", "Unhealthy"}
+)
+"""Reasons of events of Kubernetes that befall only a pod that was started."""
 
 
 def ends(lives: Sequence[Life], facts: pl.DataFrame, messages: Messages) -> dict[str, tuple[str, bool]]:
@@ -74,7 +78,8 @@ def _ended_unseen(life: Life) -> tuple[str, bool]:
         return (signalled if code < 0 else "exited"), True
     if life.fact("exit_code") == "running":
         return "running", life.facts["exit_code"][-1]["line"] is not None
-    started = life.attempts or life.seen_by_peers or not life.absence_tells
+    ran = any(fact["value"] in _OF_RUNNING_PODS for fact in life.facts["pod_event"])
+    started = life.attempts or life.seen_by_peers or ran or not life.absence_tells
     return ("unknown" if started else "never_started"), False
 
 

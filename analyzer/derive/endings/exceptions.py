@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from analyzer.derive.cluster.closures import closures, with_closures
 from analyzer.derive.endings.flushed_output import flushed_below, was_flushed
 from analyzer.derive.endings.peer_complaints import tasks_by_address
 from analyzer.derive.endings.teardown import ended_by_scheduler, ended_from_outside
 from analyzer.derive.training.ordering import Excerpts, comes_after, dated, last_progress, line_at
 from analyzer.model.messages import STATES, Messages, Wording
+from analyzer.model.task_names import is_task, tasks_in
 from analyzer.model.traceback_format import Raised, executed, is_runtime_error, parse
 from analyzer.tables.builders import frame
 from analyzer.tables.grouping import grouped
@@ -55,6 +57,9 @@ _OF_FINALIZER = re.compile(
 """Regex of a traceback that multiprocessing prints as it cleans up behind a process; it is then dropped."""
 _SHOWS_TRACEBACKS = "ultratb"
 """Module of IPython that shows tracebacks, and may itself fail as it shows one."""
+_ON_DEVICE = re.compile(
+    r"OOM when allocating tensor[^\n]* on (?P<task>/job:\w+/replica:\d+/task:\d+)/device:"
+)
 _LONGEST_MESSAGE = 2_000
 
 
@@ -82,12 +87,13 @@ def exceptions(
     messages: Messages,
 ) -> pl.DataFrame:
     """Return one row per traceback, in file order; `final` if the process did not continue after it."""
-    found = dated(records).filter(pl.col("kind") == "traceback")
-    if found.is_empty():
+    found, wording = dated(records), _wording(messages)
+    of_closures = [row for each in closures(found) if (row := _row(each, wording))]
+    found = found.filter(pl.col("kind") == "traceback")
+    if found.is_empty() and not of_closures:
         return frame("exceptions", [])
-    wording = _wording(messages)
     every = [row for record in found.iter_rows(named=True) if (row := _row(record, wording))]
-    rows = _without_repetitions(every, wording)
+    rows = with_closures(_without_repetitions(every, wording), of_closures)
     _attribute(rows, facts)
     _disown_broken_connections(rows, wording, facts, sources)
     _disown_lost_peers(rows, wording, facts)
@@ -157,11 +163,15 @@ def _without_repetitions(rows: Sequence[dict[str, Any]], wording: _Wording) -> l
 
 
 def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
-    """Set `worker`, in place, to the task whose exit the line of an exception reports.
+    """Set `worker`, in place, to the task whose memory ran out, or whose exit an exception's line reports.
 
     The only exception in a log of several workers without labels is of the only task that a launcher reports
     below it as one that failed by itself.
     """
+    for row in rows:
+        device = _ON_DEVICE.search(row["message"]) if row["worker"] else None
+        on = next(filter(is_task, tasks_in(device["task"])), None) if device else None
+        row["worker"] = on or row["worker"]
     stated = facts.filter((pl.col("key") == "exit_code") & pl.col("worker").is_not_null())
     exited = {(row["source"], row["line"]): row["worker"] for row in stated.iter_rows(named=True)}
     for row in rows:
@@ -255,7 +265,7 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "type": raised.type,
         "message": _message(text, raised),
         "says": says,
-        "own": not _passed_on(raised.type, ran, wording),
+        "own": not _passed_on(raised.type, record.get("quoted", ran), wording),
         "runtime": _is_of_runtime(raised, wording) or wording.runtime.begins(says),
         "of_thread": _OF_A_THREAD.search(text) is not None,
         "frame": raised.frame,

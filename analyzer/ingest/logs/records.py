@@ -39,7 +39,9 @@ _DUMPED = lazy_regex(
     r"Timeout \(\d+:\d\d:\d\d[.\d]*\)!|(?:Current thread|Thread) 0x[0-9a-f]+ .*most recent call first"
 )
 """First line of a thread dump without a fatal error: `dump_traceback_later`, or a signal."""
-_TENSORFLOW_ERROR = lazy_regex(r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)")
+_TENSORFLOW_ERROR = lazy_regex(
+    r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)|NotImplementedError: unable to open file: "
+)
 
 _STATUS = lazy_regex(r'\{"created":"@')
 _RULED = lazy_regex(r"-{40,}$")

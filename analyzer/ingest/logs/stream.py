@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from analyzer.ingest.logs import fact_patterns, gauges
 from analyzer.ingest.logs.boots import BOOTED, Boots
 from analyzer.ingest.logs.pastes.markdown import begins_output, is_fence
+from analyzer.ingest.logs.pod_lines import PodLines
 from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
 from analyzer.ingest.logs.records import Record, records
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, Line, lines
@@ -33,14 +34,15 @@ def read_stream(
     output: SourceRows, stretches: Iterable[list[tuple[int, str]]], year: int, matcher: Matcher
 ) -> None:
     """Read chunks of numbered lines, in order and with gaps between them, into `output`."""
-    progress, excerpts, boots = ProgressReader(), _Excerpts(), Boots()
+    progress, excerpts, boots, pods = ProgressReader(), _Excerpts(), Boots(), PodLines(output)
     wanted: Wanted = deque()
     found = records(_lines(output, stretches, wanted, matcher), year, matcher.wording)
     for record, is_edge in _with_edges(found):
         hits = [(hit, matcher.facts.get(hit.pattern)) for hit in _hits(record, wanted, matcher)]
+        about = pods.worker(record)
         for hit, announced in hits:
             if announced is None or announced.detail != BOOTED:
-                _add_hit(output, record, hit, announced)
+                _add_hit(output, record, hit, announced, {"worker": about} if about else {})
         if boots.covers(record, hits):
             continue
         output.observe_time(record.time)
@@ -150,7 +152,10 @@ def _points(record: Record, body: str, progress: ProgressReader) -> list[Progres
     return below or ([] if record.level in {"W", "E", "F"} else progress.points_counted(body))
 
 
-def _add_hit(output: SourceRows, record: Record, hit: Hit, announced: Message | None) -> None:
+def _add_hit(
+    output: SourceRows, record: Record, hit: Hit, announced: Message | None, about: dict[str, str]
+) -> None:
+    """Add a match or facts; `about` gives the worker if that is not the worker of the log."""
     blank = len(hit.matched) - len(hit.matched.lstrip()) if hit.matched.strip() else 0
     piece, start = record.place(hit.start + blank)
     if announced is None:
@@ -158,13 +163,13 @@ def _add_hit(output: SourceRows, record: Record, hit: Hit, announced: Message | 
         output.add(
             "matches", pattern=hit.pattern, line=piece.number, time=record.time, kind=record.kind,
             excerpt=piece.text, start=start, end=min(len(piece.text), end),
-            captures=json.dumps(dict(hit.captures)),
+            captures=json.dumps(dict(hit.captures)), **about,
         )  # fmt: skip
     elif announced.in_errors or record.level not in {"W", "E", "F"}:
         others = [{"worker": task} for task in listed_workers(hit.captures.get("of_task", ""))]
         for key, value in fact_patterns.facts(hit, announced):
             line = _line_naming(record, value) if key == "awaits" and value else piece.number
-            for other in others or [{}]:
+            for other in others or [about]:
                 place = {"line": line, "time": record.time, "excerpt": piece.text, **other}
                 output.add("facts", key=key, value=value, **place)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analyzer.model.run import Tables
-from tests.derive.logs import derived, fit, raised, says, step
+from tests.derive.logs import Line, derived, fit, raised, says, step
 
 _IMPL = "tensorflow.python.framework.errors_impl"
 _REMOTE = "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling /tensorflow."
@@ -291,3 +291,42 @@ def test_what_fails_while_a_traceback_is_shown_is_not_the_programs(module: str, 
     text = f"Traceback (most recent call last):\n{frames}    len(rows)\nTypeError: object of type 'NoneType' has no len()"
     log = says(text, level="E", kind="traceback")
     assert derived({"worker-0.log": [step(1), log]})["exceptions"].height == counts
+
+
+_HEADING = "Graph execution error:"
+_CLOSURE = "ERROR:tensorflow: /job:worker/task:1 encountered the following error when processing closure: "
+
+
+def closure(text: str) -> list[Line]:
+    """What a coordinator logs of a closure's error: a line of its logger, and others without a prefix."""
+    first, _, below = text.partition("\n\n")
+    return [says(_CLOSURE + first, level="E", kind="python"), *([says(below)] if below else [])]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("OutOfRangeError():Graph execution error:\n\nEnd of sequence", ("chief:0", "OutOfRangeError", True)),
+        (
+            "ResourceExhaustedError(): OOM when allocating tensor with shape[9] on /job:ps/replica:0/task:2/device:CPU:0",
+            ("ps:2", "ResourceExhaustedError", True),
+        ),
+        (f"UnavailableError():\n\nSocket closed\n{_REMOTE}", ("chief:0", "UnavailableError", False)),
+    ],
+)  # fmt: skip
+def test_a_coordinator_logs_the_error_that_it_raises(text: str, found: tuple[str, str, bool]) -> None:
+    """A log that was cut below it has no traceback; memory ran out on the task whose device it names."""
+    row = only(derived({"chief-0.log": closure(text)}))
+    assert (row["worker"], row["type"], row["own"]) == found
+
+
+@pytest.mark.parametrize(
+    ("raised_text", "message"),
+    [(f"{_IMPL}.OutOfRangeError: {_HEADING}", "End of sequence"), ("ValueError: no", "no")],
+)
+def test_the_traceback_of_a_coordinator_takes_precedence(raised_text: str, message: str) -> None:
+    """If only its heading was kept, the message is the one that the coordinator logged."""
+    logged = closure("OutOfRangeError():Graph execution error:\n\nEnd of sequence")
+    row = only(derived({"chief-0.log": [*logged, raised(raised_text)]}))
+    assert row["message"].endswith(message)
+    assert row["frame"]

@@ -39,6 +39,14 @@ FILES = {
     "records with a name": ("logs.json", json.dumps([{"pod": f"bert-{name}-x9", "log": "\n".join(log)} for name, log in LOGS.items()])),
     "YAML, lists": ("logs.yaml", "".join(f"{name}:\n" + "".join(f"- {quoted(line)}\n" for line in log) for name, log in LOGS.items())),
     "YAML, texts": ("logs.yml", "".join(f"{name}: |\n" + "".join(f"  {line}\n" for line in log) for name, log in LOGS.items())),
+    "a ConfigMap": ("logs.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: logs\ndata:\n" + "".join(
+        f"  {name}.log: |\n" + "".join(f"    {line}\n" for line in log) for name, log in LOGS.items())),
+    "Ansible, a line each": ("ansible.txt", "".join(
+        f"{name} | FAILED | rc=1 | (stdout)  (stderr) " + "\\n".join(log) + "\n" for name, log in LOGS.items())),
+    "comments with a name above": ("stories.json", json.dumps({"data": [{"type": "comment", "text": f"bert-{name}\n\n" + "\n".join(log)}
+        for name, log in LOGS.items()]})),
+    "Stack Exchange": ("question.json", json.dumps({"items": [{"tags": ["tensorflow"], "body_markdown": "It died:\r\n\r\n" + "\r\n".join(
+        f"**{name}**\r\n\r\n" + "".join(f"    {escape(line, quote=False)}\r\n" for line in log) for name, log in LOGS.items())}]})),
     "Slack": ("general.json", json.dumps([{**each, "text": escape(each["text"], quote=False)} for each in posted("text", type="message")])),
     "Discord": ("ml.json", json.dumps({"guild": {"name": "g"}, "messages": posted("content")})),
     "a notebook": ("look.ipynb", json.dumps({"cells": [{"cell_type": "markdown", "source": ["# Look"]}, *(
@@ -85,6 +93,7 @@ def test_each_writer_has_its_lines(given: tuple[str, str], tables_of: TablesOf) 
         ("cluster.json", '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}'),
         ("notes.json", '{"license": "first line\\nsecond line"}'),
         ("values.yaml", "resources:\n  limits:\n    cpu: 4\n"),
+        ("config.yaml", "apiVersion: v1\nkind: ConfigMap\ndata:\n  worker-0.cfg: |\n    steps=3\n"),
         ("curve.html", "<html><body><pre>1 2 3</pre></body></html>"),
     ],
 )

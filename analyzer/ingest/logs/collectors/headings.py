@@ -24,6 +24,14 @@ _ROLE = re.compile(
     r"[-_.: #=]{0,2}\d{1,4}(?![\da-z])|(?<![a-z])process[-_]\d{1,3}(?![\da-z])"
     r"|(?<![a-z])(?:chief|master)(?![a-z])"
 )
+_ANNOUNCED = re.compile(
+    r"(?:\b(?:log|output|stderr|stdout|traceback|trace|line|error)s? (?:of|from|on|in|for) (?:the )?"
+    rf"|(?:^|[.!?;,] )(?:on |from |in )?(?:the )?)(?P<task>{_ROLE.pattern})"
+    r"(?:'s)?(?: (?:logs?|output|stderr|stdout|says|prints|shows))?(?: \([^()]*\))? ?:?$"
+)
+"""Regex for the end of a sentence that announces the log of one task: `Here is the log of worker 1:`."""
+_OWNED = re.compile(rf"(?P<task>{_ROLE.pattern})'s (?:log|output|stderr|stdout|console)\b")
+"""Regex for the beginning of one: `Worker 2's log, the others wait.`"""
 _PLACE = re.compile(r"(?<![a-z])(?:node|host|machine|server|vm|container|terminal)[-_ #]?\d{1,4}(?!\d)")
 """Regex for a machine's number, which counts where a title names no task."""
 _ALONE = re.compile(r"(?<![a-z])(ps|parameter[ -]server|evaluator)(?![a-z])(?!\s*\d)")
@@ -63,7 +71,7 @@ _OF_PODS = re.compile(r"(?:NAMESPACE +)?NAME +READY +STATUS +RESTARTS +AGE\b")
 _OF_BPEEK = re.compile(r"bpeek (?:-\S+ )*[\"']?\d+\[(?P<element>\d{1,5})\][\"']?$")
 """Regex for the command that prints what an element of a job array of LSF, counted from 1, has printed."""
 _COMMAND = re.compile(
-    r"(?:sudo )?(?:(?:kubectl|oc|docker|podman) (?:-\S+ (?:[\w.-]+ )?)*?"
+    r"(?:sudo )?(?:(?:kubectl|k|oc|docker|podman) (?:-\S+ (?:[\w.-]+ )?)*?"
     r"(?P<verb>logs|exec|compose|ps|inspect|describe|get (?:pods?|po|events?|ev)\b|get)"
     r"|(?P<tool>sacct|squeue|scontrol|sinfo|gcloud|yarn|py-spy))\b"
 )
@@ -141,6 +149,16 @@ def _output_name(command: re.Match[str], task: str) -> str:
         return f"{task}-previous" if task and previous else task
     what = command["tool"] or re.sub(r" (?:pods?|po)$", "-pods", re.sub(r" (?:events?|ev)$", "-events", verb))
     return f"{what}-{task}" if task else what
+
+
+def task_below(line: str) -> str:
+    """Return the task whose log a line announces, as a heading or at the end of a sentence; else no text."""
+    named = stream_below(line)
+    if named:
+        return named if kind_below(named) is Kind.LOG and _ROLE.search(line.lower()) else ""
+    text = line.strip().lower()
+    announced = _OWNED.match(text) or _ANNOUNCED.search(text)
+    return _named(announced["task"]) if announced and named is None else ""
 
 
 def name_several_streams(lines: Iterable[str]) -> bool:

@@ -8,10 +8,12 @@ from analyzer.ingest.logs.collectors.headings import (
     name_several_streams,
     names_between_rules,
     stream_below,
+    task_below,
     task_of_output,
 )
 from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
+from analyzer.ingest.logs.progress import is_progress
 
 
 def below_headings(line: str) -> CollectedLine | None:
@@ -67,8 +69,26 @@ def continues_output(key: str | None, named: str | None) -> bool:
 
 
 def heading_style(lines: Sequence[str], sample: Sequence[str]) -> Style | None:
-    """Return a parser of headings if they name several streams; else None."""
+    """Return a parser of headings if they name several streams, or one stands above the first log line."""
     if name_several_streams(sample):
         return below_headings
+    if announced := _announced(lines):
+        return lambda line: (
+            CollectedLine(task, line) if (task := announced.get(line.strip())) else below_headings(line)
+        )
     names = names_between_rules(lines)
     return (lambda line: CollectedLine(line, "") if line in names else None) if names else None
+
+
+def _announced(lines: Sequence[str]) -> dict[str, str]:
+    """Return line → the task whose log it announces; empty if no such line is right above the first log line.
+
+    Who pastes the log of one worker only may write there whose it is; what follows may be another's.
+    """
+    texts = [text for line in lines if (text := line.strip())]
+    first = next((at for at, line in enumerate(texts) if begins_own_line(line) or is_progress(line)), 0)
+    above = texts[first - 1] if first else ""
+    if not task_below(above):
+        return {}
+    others = (line for line in texts[first:] if line.endswith(":") and not begins_own_line(line))
+    return {line: task for line in (above, *others) if (task := task_below(line))}

@@ -42,12 +42,14 @@ class Logs(NamedTuple):
 _OPENINGS = {
     "ansible": lazy_regex(
         rb"(?:(?!\{)[^\n]*\n){0,200}?(?:ok|changed|fatal|failed): \[[\w.-]+(?: -> [^\]\n]+)?\][^\n{]* => \{"
+        rb"|[\w.-]+ \| (?:CHANGED|SUCCESS|FAILED) \| rc=-?\d{1,3} \| \(stdout\) "
     ),
     "chats": lazy_regex(
         rb'\s*\[\s*\{(?:\s*"\w+"\s*:\s*"[^"\n]{0,400}"\s*,){0,8}?'
         rb'\s*"(?:type"\s*:\s*"message|ts"\s*:\s*"\d{10}\.\d{6})"|\s*\{\s*"guild"\s*:\s*\{|\s*\[\s*\{\s*"kind"\s*:\s*"Listing"'
         rb'|\s*(?!\{\s*"(?:cells|metadata|nbformat)"\s*:)[\[{][\s\S]*?```\w{0,12}\\n'
         rb'|\s*\{\s*"name"\s*:\s*"[^"\n]{0,200}"\s*,\s*"type"\s*:\s*"(?:private|public|personal|saved|bot)_'
+        rb'|\s*\{\s*"items"\s*:\s*\[[\s\S]{0,4000}?"body_markdown"\s*:'
     ),
     "pages": lazy_regex(
         rb"(?i)\s*(?:<!doctype html|<html|<pre|<\?xml|<p|<h[1-6]|<div|<ac:structured-macro)\b"
@@ -71,7 +73,8 @@ _OPENINGS = {
     "panes": lazy_regex(rb"(?:[^\n\xe2]*\xe2\x94\x82[^\n]*\n){4}"),
     "named_yaml": lazy_regex(
         rb"(?:---[^\n]*\n)?(?:#[^\n]*\n)*"
-        rb"(?:[\w./@-]{1,200}:[ \t]*(?:[|>][-+\d]*)?[ \t]*\r?\n(?:[ \t]|-)|- )"
+        rb"(?:[\w./@-]{1,200}:[ \t]*(?:[|>][-+\d]*)?[ \t]*\r?\n(?:[ \t]|-)|- "
+        rb"|apiVersion: v1\r?\n(?:(?:kind|metadata|[ \t]+[\w.\"-]+):[^\n]*\n){0,99}data:\r?\n)"
     ),
 }
 """Module that reads a format → regex for the first bytes of its files; the first one that matches counts."""

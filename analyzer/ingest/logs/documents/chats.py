@@ -22,7 +22,7 @@ def read(text: str) -> Sequence[TextLine]:
         BrokenError: the text breaks off.
     """
     whole = parsed_json(text)
-    messages = whole.get("messages") if isinstance(whole, dict) else whole
+    messages = whole.get("messages", whole.get("items")) if isinstance(whole, dict) else whole
     known = [each for each in messages or () if isinstance(each, dict)]
     known = [post for each in known for post in (_posts(each) if each.get("kind") == "Listing" else [each])]
     texts = [_text(each) for each in sorted(known, key=_time)]
@@ -58,7 +58,9 @@ def _time(message: dict[str, Any]) -> str:
 
 
 def _text(message: dict[str, Any]) -> str:
-    """Return the text of a message; Slack escapes what HTML does."""
+    """Return the text of a message; Slack and Stack Exchange escape what HTML does."""
+    if isinstance(text := message.get("body_markdown"), str):
+        return _fenced(unescape(text))
     if isinstance(text := message.get("text"), str):
         return unescape(text)
     if isinstance(text, list):

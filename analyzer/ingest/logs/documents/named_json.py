@@ -1,5 +1,6 @@
 """JSON with whole logs: an object from names to lines or a text, or a list of either."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from analyzer.ingest.logs.documents import TextLine, parsed_json
@@ -11,6 +12,7 @@ from analyzer.model.traceback_format import starts_traceback
 _NAME_KEYS = ("worker", "pod", "rank", "host_name", "host", "node", "task", "name", "file")
 _OUTPUT_KEYS = frozenset({"stdout", "stderr", "log", "logs", "output", "text", "content", "body", "message"})
 """Keys of what a task printed. Its name is in the same object, or in one around it."""
+_TASK = re.compile(r"(?:[\w.]{1,40}[-_.])?(?:worker|chief|master|ps|evaluator|rank|task)[-_:#]?\d{1,4}:?$")
 _CHECKED_LINES = 400
 _MAX_DEPTH = 5
 """Objects and lists around the one that holds the logs, as in the events of AWX."""
@@ -48,10 +50,17 @@ def _lines(value: object, depth: int, around: str = "") -> Iterator[TextLine]:
     if around and (whole := [(name, texts) for name, texts in logs if name in _OUTPUT_KEYS]):
         logs = [(around if len(whole) == 1 else f"{around}/{name}", texts) for name, texts in whole]
     for stream, texts in logs:
-        yield from (TextLine(stream, text) for text in texts)
+        writer = stream or _title_of(texts)
+        yield from (TextLine(writer, text) for text in texts)
     if not logs and depth:
         for name, part in parts:
             yield from _lines(part, depth - 1, name if isinstance(value, list) else around)
+
+
+def _title_of(texts: Sequence[str]) -> str:
+    """Return the task whose name is the first line of a text, as of a comment with a log; else no text."""
+    first = next((text.strip() for text in texts if text.strip()), "")
+    return first.rstrip(":") if _TASK.match(first) else ""
 
 
 def _named(value: object) -> Iterator[tuple[str, object]]:

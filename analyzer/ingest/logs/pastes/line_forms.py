@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import Enum, auto
 
-from analyzer.ingest.logs.collectors.headings import stream_below
+from analyzer.ingest.logs.collectors.headings import stream_below, task_below
 from analyzer.ingest.logs.prefixes import head
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.model.lazy_regex import lazy_regex
@@ -114,14 +114,19 @@ def form(line: str, least: int) -> Form:
     if names_error(_emphasized(said)):
         return Form.SPOKEN if is_spoken(said) else Form.PRINTED
     if is_spoken(said) or (speaker and has_words(said, FEW_WORDS)):
-        return Form.SPOKEN
-    if stream_below(line) is not None:
+        return Form.OTHER if _announces_log(line) else Form.SPOKEN
+    if stream_below(line) is not None or _announces_log(line):
         return Form.OTHER
     if item and (_LINK.search(said) or has_words(said, FEW_WORDS)):
         return Form.TITLE
     if is_progress(text) or _is_of_program(text):
         return Form.PRINTED
     return Form.SENTENCE if has_words(said, least) else Form.OTHER
+
+
+def _announces_log(line: str) -> bool:
+    """Return True for a sentence above the log of one task: `Here is the log of worker 1:`."""
+    return line.rstrip().endswith(":") and task_below(line) != ""
 
 
 def _is_progress_without_spaces(text: str) -> bool:

@@ -21,7 +21,7 @@ from analyzer.model.task_names import worker_of
 _NAME = re.compile(r'\s*(?:- )?"?[Nn]ame"?:\s*"?(?P<value>[A-Za-z0-9][\w.-]*)"?,?\s*$')
 _IP = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7})"
 _ROW = re.compile(
-    r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+(?P<ready>\d+)/(?P<of>\d+)\s+(?P<status>[A-Z]\w*)"
+    r"(?:pod/)?(?P<value>[a-z0-9][\w.-]*)\s+(?P<ready>\d+)/(?P<of>\d+)\s+(?P<status>[A-Z][\w:]*)"
     r"(?:\s+(?P<restarts>\d{1,4})\b)?"
     rf"(?:\s.{{0,80}}?\s{_IP}\s+(?P<node>[A-Za-z0-9][\w.-]*))?"
 )
@@ -61,7 +61,7 @@ _FINISHED = re.compile(rf'\s*"?finishedAt"?:\s*{_TIME}')
 _STARTED = re.compile(rf'\s*"?start(?:edAt|Time)"?:\s*{_TIME}')
 _MAX_LINES_OF_STATE = 5
 """Lines from an exit code to the time in the same state of a container."""
-_EVENT = re.compile(r".*\b[Pp]od/(?P<value>[a-z0-9][\w.-]*)\s")
+_EVENT = re.compile(r".*?(?:\s(?P<reason>[A-Z]\w+)\s+)?\b[Pp]od/(?P<value>[a-z0-9][\w.-]*)\s")
 """Regex for a line of `kubectl get events` that is about a pod."""
 _OF_EVENT = re.compile(r'(?P<indent>\s*(?:- )?)"?involvedObject"?:')
 """Regex for the line at which the object of an event begins; its siblings are the other keys of the event."""
@@ -213,12 +213,20 @@ def read(output: SourceRows, matcher: Matcher) -> None:
                 excerpt = line.strip()[:MAX_EXCERPT_CHARS]
                 output.add("facts", worker=current.worker, line=number, key=key, value=value, excerpt=excerpt)
         event_row = _EVENT.match(line)
-        about = worker_of(event_row["value"]) if event_row else event_pods.get(place, current.worker)
+        elsewhere = event_pods.get(place, current.worker)
+        about = _worker_of_event(output, number, event_row) if event_row else elsewhere
         kept = of_last_states if current.in_last_state else of_states
         kept.append((number, line, wanted.get(place, ()), about))
     for number, line, hits, about in (*of_states, *of_last_states):
         add_matches(output, matcher, number, line, hits, worker=about)
     _add_ends(output, pods)
+
+
+def _worker_of_event(output: SourceRows, number: int, row: re.Match[str]) -> str | None:
+    """Return the worker of the pod that an event is about, and add the event's reason as a fact."""
+    if worker := worker_of(row["value"]):
+        output.add("facts", worker=worker, line=number, key="pod_event", value=row["reason"])
+    return worker
 
 
 def _add_ends(output: SourceRows, pods: Mapping[str | None, _Pod]) -> None:

@@ -51,6 +51,7 @@ def streams(*lines: str) -> list[Stream]:
         ("$ bpeek 7312", None),
         ("$ kubectl -n ml logs fit-worker-1 --tail=5", "worker-1"),
         ("me@login1:~$ kubectl logs --previous fit-worker-1", "worker-1-previous"),
+        ("$ k get po | grep fit", "get-pods"),
         ("worker 1 $ py-spy dump --pid 1", "py-spy-worker-1"),
         ("[me@fit-worker-2 ~]$ ./run.sh", "worker-2"),
         ("docker logs fit-ps-0", "ps-0"),
