@@ -26,7 +26,8 @@ _ROLE = re.compile(
 )
 _ANNOUNCED = re.compile(
     r"(?:\b(?:log|output|stderr|stdout|traceback|trace|line|error)s? (?:of|from|on|in|for) (?:the )?"
-    rf"|(?:^|[.!?;,] )(?:on |from |in )?(?:the )?)(?P<task>{_ROLE.pattern})"
+    r"|(?:^|[.!?;,] )(?=.*(?::| (?:logs?|output|stderr|stdout|says|prints|shows))$)"
+    rf"(?:on |from |in )?(?:the )?)(?P<task>{_ROLE.pattern})"
     r"(?:'s)?(?: (?:logs?|output|stderr|stdout|says|prints|shows))?(?: \([^()]*\))? ?:?$"
 )
 """Regex for the end of a sentence that announces the log of one task: `Here is the log of worker 1:`."""
