@@ -34,6 +34,8 @@ _OF_TASK = ("agent_connected", "server_address", "task", "num_workers", "own_dev
 """Keys of facts that only a task of the cluster states of itself."""
 _OF_REPORT = ("lsf", "lsf_job", "pbs", "pbs_job", "out_of_memory", "exit_code")
 """Keys of facts that the report of a scheduler states of a job."""
+_EXIT_CODE_OF = "exit_code:"
+"""Start of the key of an exit code that is of another process, which the key names."""
 _JOB_IDS = ("lsf_job", "pbs_job")
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""
@@ -200,9 +202,8 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
     raised = tables["records"].filter(own & (pl.col("kind") == "traceback"))
     of_program = [source not in labelled or not launcher.is_in(text)
                   for source, text in raised.select("source", "text").iter_rows()]  # fmt: skip
-    facts = tables["facts"].filter(
-        unlabelled & pl.col("worker").is_null() & ~pl.col("key").is_in(_OF_ANYBODY)
-    )
+    of_another = pl.col("worker").is_not_null() | pl.col("key").str.starts_with(_EXIT_CODE_OF)
+    facts = tables["facts"].filter(unlabelled & ~of_another & ~pl.col("key").is_in(_OF_ANYBODY))
     reports = facts.filter(pl.col("key").is_in(_JOB_IDS))["source"].to_list()
     reported = pl.col("source").is_in(reports) & pl.col("key").is_in(_OF_REPORT)
     shown = (
