@@ -13,7 +13,7 @@ from typing import NamedTuple
 from analyzer.identify.statements import SAID_AT_START, NamedSource, Statement, Statements
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import Basis, is_numbered, is_task, log_of, without_attempt
-from analyzer.tables.grouping import grouped
+from analyzer.tables.grouping import grouped, only_values
 
 Cluster = Mapping[str, Sequence[str]]
 """Role → addresses in index order, as in a `cluster_spec`."""
@@ -26,6 +26,11 @@ _SAID_ONCE = {"server_address", *SAID_AT_START} - {"task"}
 _CONFIG_OF = re.compile(r"tf[-_]?config[-_.](?P<pod>[a-z][a-z0-9-]*)")
 """Regex for the name of a TF_CONFIG file that names a pod, as `tf_config-train-2-x7k2p.json` does."""
 _OF_CLUSTER = ("cluster_spec", "connected")
+
+_LISTED = re.compile(r"pid=(?P<pid>\d+)\) world_rank=(?P<rank>\d+)")
+"""Regex for the value of a fact about a process that Ray Train started."""
+_OF_RAY = re.compile(r"#pid=(\d+)$|(?:^|/)(?:python-core-)?worker-[0-9a-f]{56}[-_](?:[0-9a-f]{8}-)?(\d+)\.\w+$")
+"""Regex for the name of what a process of Ray printed: on the driver's console, or in its session's logs."""
 
 
 class Claim(NamedTuple):
@@ -81,6 +86,23 @@ def _serving(facts: Sequence[Statement], clusters: Sequence[Cluster]) -> list[st
         if tasks := [task for server in servers for task in listening(server, known)]:
             return tasks
     return []
+
+
+def of_listed_processes(logs: Iterable[str], stated: Statements) -> dict[str, Claim]:
+    """Return log → the task of its process, for the processes of Ray Train's workers; empty without a list.
+
+    What the driver's console shows of a process is left out if its own logs are there: it may be shortened.
+    """
+    facts = (fact for facts in stated.values() for fact in facts if fact.key == "listed_process")
+    ranks = only_values(found.groups() for fact in facts if (found := _LISTED.match(fact.value)))
+    named = ((log, found) for log in logs if ranks and (found := _OF_RAY.search(log)))
+    processes = {log: found[1] or found[2] for log, found in named}
+    files = {process for log, process in processes.items() if "#" not in log}
+    return {
+        log: Claim(f"worker:{int(ranks[process])}", Basis.SAID)
+        for log, process in processes.items()
+        if process in ranks and ("#" not in log or process not in files)
+    }
 
 
 def stated_in_tf_configs(

@@ -21,6 +21,7 @@ from analyzer.identify.claims import (
     by_own_number,
     claim_of,
     is_mixed,
+    of_listed_processes,
     of_lone_recording,
     stated_by,
     stated_clusters,
@@ -130,6 +131,9 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     )
     mixed = [group[0] for group in groups if group[0] in parts or is_mixed(group, stated, clusters)]
     own = [group for group in groups if group[0] not in mixed and working & {*group}]
+    if listed_by_ray := of_listed_processes(nameless, stated):
+        claims |= listed_by_ray
+        own = []
     claims |= _claimed(own, {*known.values()}, stated, clusters)
     unsaid = [group for group in own if group[0] not in claims]
     taken = {*known.values(), *(claim.worker for claim in claims.values())}

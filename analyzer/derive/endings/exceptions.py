@@ -55,6 +55,11 @@ _OF_FINALIZER = re.compile(
 """Regex of a traceback that multiprocessing prints as it cleans up behind a process; it is then dropped."""
 _SHOWS_TRACEBACKS = "ultratb"
 """Module of IPython that shows tracebacks, and may itself fail as it shows one."""
+_NOT_SENT = re.compile(
+    r"\n+During handling of the above exception, [^\n]*\n+Traceback \([^\n]*\n(?:(?!During handling )[^\n]*\n)*?"
+    r"[^\n]* in ray\._raylet\.store_task_errors\n[\s\S]*\Z"
+)
+"""Regex of what stands below an exception that Ray could not send to the driver: why it could not."""
 _LONGEST_MESSAGE = 2_000
 
 
@@ -237,7 +242,7 @@ def _wording(messages: Messages) -> _Wording:
 
 
 def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
-    text = record["text"]
+    text = _NOT_SENT.sub("", record["text"]) if "ray._raylet" in record["text"] else record["text"]
     raised = parse(text)
     if raised is None or wording.ends_nothing.begins(f"{raised.type}: {raised.message}"):
         return None
