@@ -29,7 +29,9 @@ _OF_CLUSTER = ("cluster_spec", "connected")
 
 _LISTED = re.compile(r"pid=(?P<pid>\d+)\) world_rank=(?P<rank>\d+)")
 """Regex for the value of a fact about a process that Ray Train started."""
-_OF_RAY = re.compile(r"#pid=(\d+)$|(?:^|/)(?:python-core-)?worker-[0-9a-f]{56}[-_](?:[0-9a-f]{8}-)?(\d+)\.\w+$")
+_OF_RAY = re.compile(
+    r"#pid=(\d+)$|(?:^|/)(?:python-core-)?worker-[0-9a-f]{56}[-_](?:[0-9a-f]{8}-)?(\d+)\.\w+$"
+)
 """Regex for the name of what a process of Ray printed: on the driver's console, or in its session's logs."""
 
 
@@ -184,9 +186,12 @@ def is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluste
     """Return True if several workers wrote to one log without labels: it has servers of several tasks.
 
     Without a known cluster, several addresses count only if two processes started before the first server, or
-    say that they are different tasks: a restarted worker may change its address.
+    say that they are different tasks: a restarted worker may change its address. Or it is that of Spark's
+    driver, which tells how several tasks of a stage failed.
     """
     facts = stated_by(group, stated)
+    if len({fact.value for fact in facts if fact.key == "lost_task"}) > 1:
+        return True
     servers = {fact.value for fact in facts if fact.key == "server_address"}
     tasks = {*_serving(facts, clusters)}
     together = len(servers) > 1 and _start_together(facts)

@@ -173,7 +173,11 @@ def _led_by_the_first(claims: Mapping[str, Claim | None], listed: Sequence[str])
     claimed = {worker: claim for worker, claim in claims.items() if claim}
     tasks = {claim.worker for claim in claimed.values()}
     roles = {split_task(task)[0] for task in tasks}
-    if listed or claims.keys() - claimed.keys() != {LEADER} or not {"ps", "worker"} <= roles <= {"ps", "worker", "evaluator"}:
+    if (
+        listed
+        or claims.keys() - claimed.keys() != {LEADER}
+        or not {"ps", "worker"} <= roles <= {"ps", "worker", "evaluator"}
+    ):
         return {}
     ranks = {f"worker:{rank}" for rank in range(len(claims))}
     distinct = len(tasks) == len(claimed) and claims.keys() == ranks

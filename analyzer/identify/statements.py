@@ -49,7 +49,7 @@ SAID_AT_START = ("tensorflow", "task", "python", "host", "num_workers", "replica
 _KEYS = (
     *SAID_AT_START, "own_device", "created_device", "server_address", "cluster_spec", "process_banner",
     "requeued", "restarts", "awaits", "connected", "agent_connected", "leader", "global_rank",
-    "nccl_host", "labelled_pod", "listed_process",
+    "nccl_host", "labelled_pod", "listed_process", "lost_task",
 )  # fmt: skip
 
 

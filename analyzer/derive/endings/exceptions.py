@@ -56,8 +56,8 @@ _OF_FINALIZER = re.compile(
 _SHOWS_TRACEBACKS = "ultratb"
 """Module of IPython that shows tracebacks, and may itself fail as it shows one."""
 _NOT_SENT = re.compile(
-    r"\n+During handling of the above exception, [^\n]*\n+Traceback \([^\n]*\n(?:(?!During handling )[^\n]*\n)*?"
-    r"[^\n]* in ray\._raylet\.store_task_errors\n[\s\S]*\Z"
+    r"\n+During handling of the above exception, [^\n]*\n+Traceback \([^\n]*\n"
+    r"(?:(?!During handling )[^\n]*\n)*?[^\n]* in ray\._raylet\.store_task_errors\n[\s\S]*\Z"
 )
 """Regex of what stands below an exception that Ray could not send to the driver: why it could not."""
 _LONGEST_MESSAGE = 2_000

@@ -36,8 +36,8 @@ from analyzer.ingest.logs.collectors.styles import (
     has_line_break,
     json_line,
     process_name,
-    ray_line,
     rank_in_brackets,
+    ray_line,
     replica_exit,
     stamped_line,
     tagged_rank,
@@ -51,7 +51,7 @@ _MIN_MARKED_SHARE = 0.9
 _MIN_EMBEDDED_SHARE = 0.2
 """Share of lines with a prefix that suffices for `EMBEDDED_STYLES`."""
 _MIN_SHARE_OF_PROCESSES = 0.05
-"""The same for the names of processes, also in Ray's console: most of their output may be tracebacks and lines of TensorFlow."""
+"""The same for the names of processes, also of Ray: most of their output may be tracebacks."""
 _SAMPLE_LINES = 400
 _MIN_LINES = 2
 """Lines with a prefix that a file of its style has at least; one of `tagged_rank` and of `replica_exit`, as
