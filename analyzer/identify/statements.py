@@ -190,7 +190,8 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
 
     Lines of Slurm, the report of another scheduler and a SIGTERM, which supervisors report too, do not count.
     Nor do, in the unlabelled lines of a log with labelled ones, facts and the exceptions that a launcher
-    raises about its program. A server of the tf.data service that is no task of the cluster does not train.
+    raises about its program. A server of the tf.data service that is no task of the cluster does not train;
+    nor does Spark's driver if it shows no progress.
     """
     wanted = list(logs)
     if not wanted:
@@ -214,8 +215,10 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
     )
     serving = tables["facts"].filter(own & (pl.col("key") == "data_service"))["source"]
     tasks = tables["facts"].filter(own & pl.col("key").is_in(_OF_TASK))["source"]
+    driving = tables["facts"].filter(own & (pl.col("key") == "spark_driver"))["source"]
     found = {source for rows in shown for source in rows["source"].unique()}
-    return found - ({*serving} - {*tasks})
+    progress = {*tables["scalars"]["source"]}
+    return found - ({*serving} - {*tasks}) - ({*driving} - {*tasks} - progress)
 
 
 def without_job_ids(
