@@ -90,13 +90,19 @@ def _serving(facts: Sequence[Statement], clusters: Sequence[Cluster]) -> list[st
     return []
 
 
+def without_process_ids(sources: Iterable[NamedSource]) -> list[NamedSource]:
+    """Return the sources, without a worker for logs of Ray's processes: their number is that of a process."""
+    return [each._replace(worker=None) if _OF_RAY.search(each.name) else each for each in sources]
+
+
 def of_listed_processes(logs: Iterable[str], stated: Statements) -> dict[str, Claim]:
     """Return log → the task of its process, for the processes of Ray Train's workers; empty without a list.
 
     What the driver's console shows of a process is left out if its own logs are there: it may be shortened.
     """
     facts = (fact for facts in stated.values() for fact in facts if fact.key == "listed_process")
-    ranks = only_values(found.groups() for fact in facts if (found := _LISTED.match(fact.value)))
+    listed = (found for fact in facts if (found := _LISTED.match(fact.value)))
+    ranks = only_values((found["pid"], found["rank"]) for found in listed)
     named = ((log, found) for log in logs if ranks and (found := _OF_RAY.search(log)))
     processes = {log: found[1] or found[2] for log, found in named}
     files = {process for log, process in processes.items() if "#" not in log}

@@ -27,6 +27,7 @@ from analyzer.identify.claims import (
     stated_clusters,
     stated_in_tf_configs,
     task_addresses,
+    without_process_ids,
 )
 from analyzer.identify.guesses import (
     by_peers,
@@ -104,6 +105,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     clusters, beside = stated_clusters(stated), logs_on_host(sources, stated)
     sources = [source for source in sources if source.name not in beside]
     numbered = {source.name for source in sources if source.worker}
+    sources = without_process_ids(sources)
     sources = _without_common_numbers(sources, stated, clusters)
     remote = RemoteTasks(tables["records"], stated, messages)
     sources = _without_host_numbers(sources, stated, clusters, remote)

@@ -145,7 +145,7 @@ def _cjk(match: re.Match[str]) -> Head | None:
 
 
 def _rarer(line: str, year: int) -> Head | None:
-    """Parse a date whose year is last, missing, short or Chinese, a time of day, or a line of syslog or `dmesg`."""
+    """Parse dates whose year is last, missing, short or Chinese, times of day, and syslog or `dmesg`."""
     if line[:1] == "<":
         return _rfc5424(line)
     if match := _YEAR_LAST.match(line):
