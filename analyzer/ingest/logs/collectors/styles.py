@@ -255,7 +255,8 @@ bar_line = regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$")
 _ray_process = regex_style(
     r"\((?:[A-Za-z_][\w.:<>() ]*?,? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
     r"\([\w.-]+, rank=(?P<key>\d{1,5}), (?:ip=[^)\s,]+, )?pid=\d+(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
-    r"(?P<text>(?P<covers_below>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::_?RayTrainWorker\S* "
+    r"(?P<text>(?P<covers_below>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::"
+    r"(?!(?:_Inner|ImplicitFunc|TrainTrainable|TensorflowTrainer|DataParallelTrainer)\.)\S+ "
     r"\((?P<key>pid=\d+), .*)$",
 )
 _ray_lost_process = regex_style(

@@ -35,10 +35,12 @@ def test_a_task_error_of_ray_is_of_the_worker_that_raised_it() -> None:
         "ray.exceptions.RayTaskError(KeyError): \x1b[36mray::_RayTrainWorker__execute.get_next()\x1b[39m (pid=12, ip=10.0.0.4)",
         "KeyError: 'b'",
         "2026-11-21 01:40:37 the trial ended",
+        "ray.exceptions.RayTaskError(KeyError): ray::Actor.fit() (pid=11, ip=10.0.0.3, actor_id=1b2a, repr=Actor)",
+        "KeyError: 'c'",
     ]
     streams = split_streams(list(enumerate(lines, 1)), detect_style(lines))
     found = {stream.key: [number for number, _ in stream.lines] for stream in streams}
-    assert found == {"pid=11": [1], "pid=12": [2, 4, 5], None: [3, 6]}
+    assert found == {"pid=11": [1, 7, 8], "pid=12": [2, 4, 5], None: [3, 6]}
 
 
 def test_the_traceback_that_ended_a_process_of_ray_is_of_that_process() -> None:
