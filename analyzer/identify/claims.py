@@ -90,9 +90,10 @@ def _serving(facts: Sequence[Statement], clusters: Sequence[Cluster]) -> list[st
     return []
 
 
-def without_process_ids(sources: Iterable[NamedSource]) -> list[NamedSource]:
-    """Return the sources, without a worker for logs of Ray's processes: their number is that of a process."""
-    return [each._replace(worker=None) if _OF_RAY.search(each.name) else each for each in sources]
+def without_process_ids(sources: Sequence[NamedSource]) -> list[NamedSource]:
+    """Return the sources, without a worker for files of Ray's processes: the number is that of a process."""
+    named = {each.name for each in sources if (found := _OF_RAY.search(each.name)) and found[2]}
+    return [each._replace(worker=None) if each.name in named else each for each in sources]
 
 
 def of_listed_processes(logs: Iterable[str], stated: Statements) -> dict[str, Claim]:

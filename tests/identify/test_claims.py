@@ -200,6 +200,15 @@ def test_ray_lists_the_ranks_of_its_processes(
     }
 
 
+def test_a_process_id_takes_no_worker_from_the_name_of_its_file(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """A console of Ray on the host of one worker."""
+    text = "".join(f"(Trainer pid={pid}) {LINE}" for pid in (22, 33, 22, 33))
+    found = workers_of(make_run({"worker-1-console.log": text, "worker-0-console.log": LINE}))
+    assert {worker for name, worker in found.items() if "#pid=" in name} == {"worker:1"}
+
+
 def test_the_log_of_sparks_driver_tells_of_several_tasks(
     make_run: Callable[[Mapping[str, str]], Path],
 ) -> None:
