@@ -182,11 +182,15 @@ def _last_attempts(
 ) -> pl.Series:
     """Return the attempt of each fact; an end or a running pod without one is of the worker's last attempt.
 
-    An exit code that mwms-recorder wrote belongs to the attempt that it recorded.
+    Of those that had begun, if the line has a time. An exit code that mwms-recorder wrote belongs to the
+    attempt that it recorded.
     """
     if not begun:
         return placed["attempt"]
-    last = {worker: max(numbers) for worker, numbers in begun.items()}
+    last = [
+        _last_begun(begun.get(worker, {}), time) or attempt
+        for worker, time, attempt in placed.select("worker", "time", "attempt").iter_rows()
+    ]
     counted = [each.name for each in sources if each.name in when.starts or each.numbered]
     counted += original.filter(pl.col("key") == "recorded_end")["source"].to_list()
     unsaid = (
@@ -194,8 +198,14 @@ def _last_attempts(
         & original["attempt"].is_null()
         & ~pl.col("source").is_in(counted)
     )
-    of_last = pl.col("worker").replace_strict(last, default=pl.col("attempt"), return_dtype=pl.Int64)
+    of_last = pl.Series(last, dtype=pl.Int64)
     return placed.select(attempt=pl.when(unsaid).then(of_last).otherwise("attempt"))["attempt"]
+
+
+def _last_begun(begun: Mapping[int, float], time: float | None) -> int | None:
+    """Return the last attempt that had begun at that time; without a time, or if none had, the last one."""
+    had = [attempt for attempt, start in begun.items() if time is not None and start <= time]
+    return max(had or begun, default=None)
 
 
 def _counted_on(

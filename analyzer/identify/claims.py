@@ -13,7 +13,7 @@ from typing import NamedTuple
 from analyzer.identify.statements import SAID_AT_START, NamedSource, Statement, Statements
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import Basis, is_numbered, is_task, log_of, without_attempt
-from analyzer.tables.grouping import grouped
+from analyzer.tables.grouping import grouped, only_values
 
 Cluster = Mapping[str, Sequence[str]]
 """Role → addresses in index order, as in a `cluster_spec`."""
@@ -26,6 +26,13 @@ _SAID_ONCE = {"server_address", *SAID_AT_START} - {"task"}
 _CONFIG_OF = re.compile(r"tf[-_]?config[-_.](?P<pod>[a-z][a-z0-9-]*)")
 """Regex for the name of a TF_CONFIG file that names a pod, as `tf_config-train-2-x7k2p.json` does."""
 _OF_CLUSTER = ("cluster_spec", "connected")
+
+_LISTED = re.compile(r"pid=(?P<pid>\d+)\) world_rank=(?P<rank>\d+)")
+"""Regex for the value of a fact about a process that Ray Train started."""
+_OF_RAY = re.compile(
+    r"#pid=(\d+)$|(?:^|/)(?:python-core-)?worker-[0-9a-f]{56}[-_](?:[0-9a-f]{8}-)?(\d+)\.\w+$"
+)
+"""Regex for the name of what a process of Ray printed: on the driver's console, or in its session's logs."""
 
 
 class Claim(NamedTuple):
@@ -81,6 +88,30 @@ def _serving(facts: Sequence[Statement], clusters: Sequence[Cluster]) -> list[st
         if tasks := [task for server in servers for task in listening(server, known)]:
             return tasks
     return []
+
+
+def without_process_ids(sources: Sequence[NamedSource]) -> list[NamedSource]:
+    """Return the sources, without a worker for files of Ray's processes: the number is that of a process."""
+    named = {each.name for each in sources if (found := _OF_RAY.search(each.name)) and found[2]}
+    return [each._replace(worker=None) if each.name in named else each for each in sources]
+
+
+def of_listed_processes(logs: Iterable[str], stated: Statements) -> dict[str, Claim]:
+    """Return log → the task of its process, for the processes of Ray Train's workers; empty without a list.
+
+    What the driver's console shows of a process is left out if its own logs are there: it may be shortened.
+    """
+    facts = (fact for facts in stated.values() for fact in facts if fact.key == "listed_process")
+    listed = (found for fact in facts if (found := _LISTED.match(fact.value)))
+    ranks = only_values((found["pid"], found["rank"]) for found in listed)
+    named = ((log, found) for log in logs if ranks and (found := _OF_RAY.search(log)))
+    processes = {log: found[1] or found[2] for log, found in named}
+    files = {process for log, process in processes.items() if "#" not in log}
+    return {
+        log: Claim(f"worker:{int(ranks[process])}", Basis.SAID)
+        for log, process in processes.items()
+        if process in ranks and ("#" not in log or process not in files)
+    }
 
 
 def stated_in_tf_configs(
@@ -162,9 +193,12 @@ def is_mixed(group: Iterable[str], stated: Statements, clusters: Sequence[Cluste
     """Return True if several workers wrote to one log without labels: it has servers of several tasks.
 
     Without a known cluster, several addresses count only if two processes started before the first server, or
-    say that they are different tasks: a restarted worker may change its address.
+    say that they are different tasks: a restarted worker may change its address. Or it is that of Spark's
+    driver, which tells how several tasks of a stage failed.
     """
     facts = stated_by(group, stated)
+    if len({fact.value for fact in facts if fact.key == "lost_task"}) > 1:
+        return True
     servers = {fact.value for fact in facts if fact.key == "server_address"}
     tasks = {*_serving(facts, clusters)}
     together = len(servers) > 1 and _start_together(facts)

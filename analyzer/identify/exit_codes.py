@@ -16,6 +16,8 @@ _OF_JOB = "job="
 """What precedes the names of a job of a scheduler."""
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{12,64}(?![0-9a-f])|\d{4,}(?:[._]\d{1,5})?(?!\d)")
 """Regex for the id of a job, of a task in an array of jobs, or of a container in a log's name."""
+_STREAM = re.compile(r"[-_.](?:std)?(?:out|err(?:or)?)(?:---supervisor-\w+|-\d+)?$")
+"""Regex for what supervisors put behind a program's name in that of its log, as in `floe-2-error`."""
 
 
 def with_named_exit_codes(facts: pl.DataFrame, sources: Sequence[NamedSource]) -> pl.DataFrame:
@@ -64,4 +66,5 @@ def _names(source: str) -> list[str]:
     file, _, stream = source.partition("#")
     path = PurePosixPath(log_of(file))
     ids = _ID.findall(f"{path.name}#{stream}")
-    return [*path.parts[:-1], path.stem, path.name, *ids, *filter(None, [stream])]
+    program = _STREAM.sub("", path.stem)
+    return [*path.parts[:-1], path.stem, path.name, program, *ids, *filter(None, [stream])]

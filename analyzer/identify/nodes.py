@@ -87,7 +87,7 @@ def with_workers_on_nodes(facts: pl.DataFrame, stated: Statements) -> pl.DataFra
     problems = facts.filter(_PROBLEM)
     if problems.is_empty():
         return facts
-    known = facts.filter((pl.col("key") == "host") & pl.col("worker").is_not_null())
+    known = facts.filter(pl.col("key").is_in(["host", "ran_on"]) & pl.col("worker").is_not_null())
     hosts = known.select("worker", "value").rows()
     hosts += _stated_hosts(stated, exclude={worker for worker, _ in hosts}).items()
     places = pl.DataFrame(hosts, schema={"on_it": pl.String, "name": pl.String}, orient="row")

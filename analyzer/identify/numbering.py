@@ -95,7 +95,8 @@ def counted_in_names(clues: Mapping[str, TaskClues], listed: Sequence[str]) -> d
     Or if they call the first worker of a cluster without a chief the chief, or the master.
     """
     claims = {worker: each.claim for worker, each in clues.items()}
-    ranked = counted_by_rank(claims, listed) or _each_role_from_one(clues)
+    ranked = counted_by_rank(claims, listed) or _led_by_the_first(claims, listed)
+    ranked = ranked or _each_role_from_one(clues)
     return ranked or (_first_as_chief(clues, listed) if "chief:0" in clues else {})
 
 
@@ -161,6 +162,26 @@ def counted_by_rank(claims: Mapping[str, Claim | None], listed: Sequence[str]) -
     claimed = {worker: claim for worker, claim in claims.items() if claim}
     fits = {worker: claim.worker for worker, claim in claimed.items()} == ranks
     return claimed if fits and "chief:0" in listed else {}
+
+
+def _led_by_the_first(claims: Mapping[str, Claim | None], listed: Sequence[str]) -> dict[str, Claim]:
+    """Return worker in file names → its task if ranks number the tasks of a parameter server job; else empty.
+
+    Without a cluster in the logs, the first is the coordinator if it alone claims no task: TensorFlow lets
+    every other task log its own device.
+    """
+    claimed = {worker: claim for worker, claim in claims.items() if claim}
+    tasks = {claim.worker for claim in claimed.values()}
+    roles = {split_task(task)[0] for task in tasks}
+    if (
+        listed
+        or claims.keys() - claimed.keys() != {LEADER}
+        or not {"ps", "worker"} <= roles <= {"ps", "worker", "evaluator"}
+    ):
+        return {}
+    ranks = {f"worker:{rank}" for rank in range(len(claims))}
+    distinct = len(tasks) == len(claimed) and claims.keys() == ranks
+    return {LEADER: Claim("chief:0", Basis.NUMBER), **claimed} if distinct else {}
 
 
 def counted_from_zero(clues: Mapping[str, TaskClues]) -> dict[str, Claim]:

@@ -34,6 +34,8 @@ _OF_TASK = ("agent_connected", "server_address", "task", "num_workers", "own_dev
 """Keys of facts that only a task of the cluster states of itself."""
 _OF_REPORT = ("lsf", "lsf_job", "pbs", "pbs_job", "out_of_memory", "exit_code")
 """Keys of facts that the report of a scheduler states of a job."""
+_EXIT_CODE_OF = "exit_code:"
+"""Start of the key of an exit code that is of another process, which the key names."""
 _JOB_IDS = ("lsf_job", "pbs_job")
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""
@@ -47,7 +49,7 @@ SAID_AT_START = ("tensorflow", "task", "python", "host", "num_workers", "replica
 _KEYS = (
     *SAID_AT_START, "own_device", "created_device", "server_address", "cluster_spec", "process_banner",
     "requeued", "restarts", "awaits", "connected", "agent_connected", "leader", "global_rank",
-    "nccl_host", "labelled_pod",
+    "nccl_host", "labelled_pod", "listed_process", "lost_task",
 )  # fmt: skip
 
 
@@ -188,7 +190,8 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
 
     Lines of Slurm, the report of another scheduler and a SIGTERM, which supervisors report too, do not count.
     Nor do, in the unlabelled lines of a log with labelled ones, facts and the exceptions that a launcher
-    raises about its program. A server of the tf.data service that is no task of the cluster does not train.
+    raises about its program. A server of the tf.data service that is no task of the cluster does not train;
+    nor does Spark's driver if it shows no progress.
     """
     wanted = list(logs)
     if not wanted:
@@ -200,9 +203,8 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
     raised = tables["records"].filter(own & (pl.col("kind") == "traceback"))
     of_program = [source not in labelled or not launcher.is_in(text)
                   for source, text in raised.select("source", "text").iter_rows()]  # fmt: skip
-    facts = tables["facts"].filter(
-        unlabelled & pl.col("worker").is_null() & ~pl.col("key").is_in(_OF_ANYBODY)
-    )
+    of_another = pl.col("worker").is_not_null() | pl.col("key").str.starts_with(_EXIT_CODE_OF)
+    facts = tables["facts"].filter(unlabelled & ~of_another & ~pl.col("key").is_in(_OF_ANYBODY))
     reports = facts.filter(pl.col("key").is_in(_JOB_IDS))["source"].to_list()
     reported = pl.col("source").is_in(reports) & pl.col("key").is_in(_OF_REPORT)
     shown = (
@@ -213,8 +215,10 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
     )
     serving = tables["facts"].filter(own & (pl.col("key") == "data_service"))["source"]
     tasks = tables["facts"].filter(own & pl.col("key").is_in(_OF_TASK))["source"]
+    driving = tables["facts"].filter(own & (pl.col("key") == "spark_driver"))["source"]
     found = {source for rows in shown for source in rows["source"].unique()}
-    return found - ({*serving} - {*tasks})
+    progress = {*tables["scalars"]["source"]}
+    return found - ({*serving} - {*tasks}) - ({*driving} - {*tasks} - progress)
 
 
 def without_job_ids(

@@ -21,11 +21,13 @@ from analyzer.identify.claims import (
     by_own_number,
     claim_of,
     is_mixed,
+    of_listed_processes,
     of_lone_recording,
     stated_by,
     stated_clusters,
     stated_in_tf_configs,
     task_addresses,
+    without_process_ids,
 )
 from analyzer.identify.guesses import (
     by_peers,
@@ -103,7 +105,7 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
     clusters, beside = stated_clusters(stated), logs_on_host(sources, stated)
     sources = [source for source in sources if source.name not in beside]
     numbered = {source.name for source in sources if source.worker}
-    sources = _without_common_numbers(sources, stated, clusters)
+    sources = _without_common_numbers(without_process_ids(sources), stated, clusters)
     remote = RemoteTasks(tables["records"], stated, messages)
     sources = _without_host_numbers(sources, stated, clusters, remote)
     listed = {task for cluster in clusters for task in task_addresses(cluster)}
@@ -129,8 +131,9 @@ def owners(sources: Sequence[NamedSource], stated: Statements, tables: Tables, m
         [group[0] for group in groups], len({*known.values()}), tasks, tables["records"]
     )
     mixed = [group[0] for group in groups if group[0] in parts or is_mixed(group, stated, clusters)]
-    own = [group for group in groups if group[0] not in mixed and working & {*group}]
-    claims |= _claimed(own, {*known.values()}, stated, clusters)
+    by_ray = of_listed_processes(nameless, stated)
+    own = [group for group in groups if group[0] not in mixed and working & {*group} and not by_ray]
+    claims |= by_ray | _claimed(own, {*known.values()}, stated, clusters)
     unsaid = [group for group in own if group[0] not in claims]
     taken = {*known.values(), *(claim.worker for claim in claims.values())}
     leading = [group for group in unsaid if leads(group, stated)]

@@ -47,10 +47,14 @@ _UNCAUGHT = lazy_regex(
 """Regex for the log message of an exception that names its class, or only quotes its message."""
 _LOGGED = lazy_regex(r"(?P<message>[^\n]+)")
 _REPORTED = lazy_regex(
-    r"Error reported to Coordinator: <(?:class|type) "
-    r"'(?P<error>(?:\w+\.)*(?P<type>\w+)'>, (?P<message>[^\n]*))"
+    r"(?:Error reported to Coordinator: <(?:class|type) '|^Exception: [\"'](?=\w+\([^)\n]))"
+    r"(?P<error>(?:\w+\.)*(?P<type>\w+)(?:'>, |\()(?P<message>[^\n]*?))(?:(?<=[^\n])\)[\"'])?$",
+    re.MULTILINE,
 )
-"""Regex for the exception of one of its threads that TensorFlow's coordinator logs."""
+"""Regex for the exception of one of its threads that TensorFlow's coordinator logs, or Dask's worker.
+
+Of TensorFlow's own classes, Dask shows no message, so that nothing tells whose failure they report.
+"""
 _CHAINED = r"(?:During handling of the above exception|The above exception was the direct cause)"
 _CHAIN = lazy_regex(rf"\n+{_CHAINED}[^\n]*\s*$")
 _BETWEEN = lazy_regex(_CHAINED)
@@ -132,7 +136,7 @@ def starts_traceback(text: str) -> bool:
         or (("File " in text or ".py" in text) and _FRAME_LINE.match(text) is not None)
         or (("Error" in text or "root error" in text) and _BARE_ERROR.match(text) is not None)
         or ("xception" in text and _UNCAUGHT.search(text) is not None)
-        or ("reported to Coord" in text and _REPORTED.search(text) is not None)
+        or (("reported to Coord" in text or text[:11] == "Exception: ") and bool(_REPORTED.search(text)))
     )
 
 

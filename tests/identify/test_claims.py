@@ -181,6 +181,44 @@ def test_the_traceback_of_a_launcher_makes_no_worker(make_run: Callable[[Mapping
     assert found == {"driver.log": None, "driver.log#pid=22": "worker:0", "driver.log#pid=33": "worker:1"}
 
 
+RANKS = "(TensorflowTrainer pid=9) - (ip=10.0.3.5, pid={}) world_rank={}, local_rank=0, node_rank=0\n"
+
+
+@pytest.mark.parametrize("with_session", [True, False], ids=["console and session", "console"])
+def test_ray_lists_the_ranks_of_its_processes(
+    make_run: Callable[[Mapping[str, str]], Path], *, with_session: bool
+) -> None:
+    """The logs of its session are whole, the console's copy is not; no other process of Ray is a worker."""
+    console = RANKS.format(33, 0) + RANKS.format(22, 1)
+    console += "".join(f"(RayTrainWorker pid={pid}) {LINE}" for pid in (22, 33, 22, 33))
+    files = {f"logs/worker-{pid:056x}-01000000-{pid}.err": LINE for pid in (9, 22, 33)}
+    found = workers_of(make_run({"driver.log": console, **(files if with_session else {})}))
+    named = ["driver.log#pid={0}", "logs/worker-{0:056x}-01000000-{0}.err"][with_session]
+    assert {name: worker for name, worker in found.items() if worker} == {
+        named.format(33): "worker:0",
+        named.format(22): "worker:1",
+    }
+
+
+def test_a_process_id_takes_no_worker_from_the_name_of_its_file(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """A console of Ray on the host of one worker."""
+    text = "".join(f"(Trainer pid={pid}) {LINE}" for pid in (22, 33, 22, 33))
+    found = workers_of(make_run({"worker-1-console.log": text, "worker-0-console.log": LINE}))
+    assert {worker for name, worker in found.items() if "#pid=" in name} == {"worker:1"}
+
+
+def test_the_log_of_sparks_driver_tells_of_several_tasks(
+    make_run: Callable[[Mapping[str, str]], Path],
+) -> None:
+    """One that tells of a single task may be that of the only worker."""
+    lost = "26/11/27 14:21:23 WARN TaskSetManager: Lost task {}.0 in stage 0.0 (TID 2) (h executor 1): org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 'b'\n"
+    driver = SERVER.format("h0") + LINE + lost.format(0)
+    assert workers_of(make_run({"driver.log": driver})) == {"driver.log": "worker:0"}
+    assert workers_of(make_run({"driver.log": driver + lost.format(1)})) == {"driver.log": None}
+
+
 @pytest.mark.parametrize(("order", "one"), [("bbsbbs", True), ("bbss", False), ("bbsbs", False)])
 def test_restarts_with_other_addresses_are_one_worker(
     order: str, one: bool, make_run: Callable[[Mapping[str, str]], Path]

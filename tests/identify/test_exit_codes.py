@@ -9,7 +9,8 @@ from analyzer.identify.statements import NamedSource
 from analyzer.tables.builders import frame
 
 LOGS = {
-    "alder/train.log": "worker:0", "birch/train.log": "worker:1", "all.log#cedar": "worker:2", "d7.out": "worker:3"
+    "alder/train.log": "worker:0", "birch/train.log": "worker:1", "all.log#cedar": "worker:2", "d7.out": "worker:3",
+    "floe-4-error.log": "worker:4", "fir_5-stderr---supervisor-c4_y3l4e.log": "worker:5",
 }  # fmt: skip
 
 
@@ -20,10 +21,23 @@ LOGS = {
         ("cedar", None, "worker:2"),
         ("d7", None, "worker:3"),
         ("gpu-5", "worker:5", "worker:5"),
+        ("floe-4", None, "worker:4"),
+        ("fir_5", None, "worker:5"),
+        ("floe", None, None),
         ("train", None, None),
         ("elm", None, None),
     ],
-    ids=["a directory", "a stream", "a file", "a number of its own", "a name of several logs", "no log"],
+    ids=[
+        "a directory",
+        "a stream",
+        "a file",
+        "a number of its own",
+        "an app of pm2",
+        "a program of supervisord",
+        "a part of a name",
+        "a name of several logs",
+        "no log",
+    ],
 )
 def test_a_name_is_that_of_one_log(name: str, given: str | None, worker: str | None) -> None:
     """Other facts stay as they are."""

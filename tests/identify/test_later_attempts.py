@@ -38,6 +38,24 @@ def test_attempts_are_counted_after_all_that_earlier_files_hold(
     assert codes.select("attempt", "value").rows() == [(3, "1"), (4, "0")]
 
 
+@pytest.mark.parametrize("zone", ["Z", "+05:00"], ids=["the same clock", "a clock hours behind"])
+def test_a_supervisor_reports_the_end_of_the_attempt_that_had_begun(
+    make_run: Callable[[Mapping[str, str]], Path], zone: str
+) -> None:
+    """Without any that had begun by its clock, all ends are of the last attempt."""
+    life = "2026-11-27T13:5{0}:01Z {1}2026-11-27T13:5{0}:09Z step 1 loss 0.5\n"
+    ends = "2026-11-27T13:5{0}:20{1} WARN exited: floe_1 (terminated by {2}; not expected)\n"
+    run = make_run(
+        {
+            "floe_1-stderr---supervisor-c4_y3l4e.log": life.format(4, SERVER) + life.format(5, SERVER),
+            "supervisord.log": ends.format(4, zone, "SIGKILL") + ends.format(5, zone, "SIGSEGV"),
+        }
+    )
+    facts = load_tables(discover([run]), our_rules())["facts"]
+    codes = facts.filter(facts["key"] == "exit_code").select("attempt", "value").rows()
+    assert codes == ([(1, "-9"), (2, "-11")] if zone == "Z" else [(2, "-9"), (2, "-11")])
+
+
 def recorded(begin: float, text: str) -> tuple[str, str]:
     """Return the events of a recording of a process without TF_CONFIG, 10 s long, and its output."""
     told = {"event": "recording", "task": "vm", "task_from": "host", "host": "vm", "command": ["python"]}

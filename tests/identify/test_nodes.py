@@ -45,6 +45,15 @@ def test_a_pod_names_the_node_of_its_worker(tables_of: TablesOf) -> None:
     ]  # fmt: skip
 
 
+def test_srun_names_the_node_of_a_task_that_it_saw_end(tables_of: TablesOf) -> None:
+    """Though it ends all tasks for the sake of one node; it does not say where a task ran that it lost."""
+    ended = "srun: error: n1: task 0: Killed\nsrun: error: n2: tasks 1-2: Killed\n"
+    failed = "srun: error: Node failure on n2\nsrun: error: Node failure on n3\n"
+    steps = "".join(f"{rank}: step {step} loss 0.5\n" for step in (1, 2) for rank in range(4))
+    found = problems(tables_of({"slurm-7.out": steps + failed + ended}))
+    assert found == [("worker:1", "n2"), ("worker:2", "n2"), (None, "n3")]
+
+
 @pytest.mark.parametrize(
     ("second", "worker"), [(["10.0.0.1:1", "10.0.0.2:1"], "worker:1"), (["10.0.0.2:1", "10.0.0.1:1"], None)]
 )

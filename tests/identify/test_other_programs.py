@@ -27,6 +27,13 @@ def test_the_log_of_a_supervisor_is_no_workers(make_run: Callable[[Mapping[str, 
     assert workers_of(make_run({**logs, "supervisord.log": told}))["supervisord.log"] is None
 
 
+def test_what_pm2_says_of_its_apps_makes_it_no_worker(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """The apps are named after the model, and one left no log."""
+    said = "2026-11-27T14:00:19: PM2 log: App [floe-{}:2] exited with code [0] via signal [SIGKILL]\n"
+    logs = {f"logs/floe-{index}-error.log": "step 1 loss 0.5\n" for index in range(2)}
+    assert workers_of(make_run({**logs, "pm2.log": said.format(1) + said.format(2)}))["pm2.log"] is None
+
+
 @pytest.mark.parametrize("is_task", [False, True])
 def test_a_server_of_the_data_service_is_no_worker(
     make_run: Callable[[Mapping[str, str]], Path], *, is_task: bool

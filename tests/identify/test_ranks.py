@@ -159,3 +159,26 @@ def test_the_number_of_a_host_is_a_guess(
     assert tables["sources"]["worker"].to_list() == told
     guessed = tables["workers"].filter("seen")["guessed"]
     assert all("by the number in its name" in each for each in guessed)
+
+
+CREATED = "2026-11-27 14:07:10.264803: I tensorflow/core/distributed_runtime/eager/eager_service_impl.cc:312] Creating sync eager service context with rendezvous_id on host vm /job:{}/replica:0/task:0\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "first"),
+    [(("ps", "worker"), "chief:0"), (("worker", "ps"), "chief:0"), (("ps", "ps"), "worker:0")],
+    ids=["the server first", "the worker first", "one task twice"],
+)
+def test_a_coordinator_is_the_first_of_the_ranks(
+    make_run: Callable[[Mapping[str, str]], Path], others: tuple[str, str], first: str
+) -> None:
+    """Beside a parameter server and a worker, whose devices TensorFlow logs; no log states the cluster."""
+    lines = [
+        f"0: {LINE}" * 2,
+        *(f"{rank}: {CREATED.format(role)}" * 2 for rank, role in enumerate(others, 1)),
+    ]
+    tables = load_tables(discover([make_run({"slurm-7.out": "".join(lines)})]), our_rules())
+    found = dict(tables["sources"].select("source", "worker").iter_rows())
+    assert found["slurm-7.out#0"] == first
+    if first == "chief:0":
+        assert [found[f"slurm-7.out#{rank}"] for rank in (1, 2)] == [f"{role}:0" for role in others]

@@ -7,7 +7,7 @@ import pytest
 from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
 from analyzer.ingest.logs.records import Record, records, wording
 from analyzer.ingest.logs.text import lines
-from analyzer.model.traceback_format import executed, parse
+from analyzer.model.traceback_format import executed, parse, starts_traceback
 from tests.rules import our_rules
 
 PLAIN = """\
@@ -193,6 +193,21 @@ def test_a_coordinator_reports_an_exception() -> None:
     raised = parse(record.text)
     assert raised is not None
     assert (raised.type, raised.message, raised.frame) == ("UnavailableError", "OS Error", None)
+
+
+@pytest.mark.parametrize(
+    ("shown", "raised"),
+    [
+        ("\"KeyError('label_17')\"", ("KeyError", "'label_17'", None)),
+        ("'UnavailableError()'", None),
+        ("the worker stopped", None),
+    ],
+    ids=["its message", "a class of TensorFlow's", "a sentence"],
+)
+def test_a_worker_of_dask_shows_an_exception(shown: str, raised: tuple[str, str, None] | None) -> None:
+    """As its repr; that of TensorFlow's errors hides whether they report a peer's failure."""
+    parsed = parse(f"Exception: {shown}") if starts_traceback(f"Exception: {shown}") else None
+    assert (parsed and (parsed.type, parsed.message, parsed.frame)) == raised
 
 
 @pytest.mark.parametrize(

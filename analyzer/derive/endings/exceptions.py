@@ -60,6 +60,11 @@ _SHOWS_TRACEBACKS = "ultratb"
 _ON_DEVICE = re.compile(
     r"OOM when allocating tensor[^\n]* on (?P<task>/job:\w+/replica:\d+/task:\d+)/device:"
 )
+_NOT_SENT = re.compile(
+    r"\n+During handling of the above exception, [^\n]*\n+Traceback \([^\n]*\n"
+    r"(?:(?!During handling )[^\n]*\n)*?[^\n]* in ray\._raylet\.store_task_errors\n[\s\S]*\Z"
+)
+"""Regex of what stands below an exception that Ray could not send to the driver: why it could not."""
 _LONGEST_MESSAGE = 2_000
 
 
@@ -247,7 +252,7 @@ def _wording(messages: Messages) -> _Wording:
 
 
 def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
-    text = record["text"]
+    text = _NOT_SENT.sub("", record["text"]) if "ray._raylet" in record["text"] else record["text"]
     raised = parse(text)
     if raised is None or wording.ends_nothing.begins(f"{raised.type}: {raised.message}"):
         return None

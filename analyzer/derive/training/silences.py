@@ -24,8 +24,11 @@ _SHORTEST_ESTIMATED = 600.0
 """The same where the end of the last epoch is estimated: saving and evaluation come on top of it."""
 _USUAL = 2.0
 """Longest pauses within which the next progress was still to be expected."""
-_ROUNDED = 1.0
-"""Seconds by which a line that states whole seconds can seem earlier than the one above it."""
+_GRACE = 120.0
+"""Longest time in seconds that launchers give a process from SIGTERM to SIGKILL; 10 to 90 s are usual.
+
+TensorFlow 2.11 and later only notes a SIGTERM, so a loop that does not ask for it trains on until SIGKILL.
+"""
 
 Times = Mapping[tuple[str, int], Sequence[tuple[str, float, float]]]
 """(worker, attempt) → kind of file, last time, and longest pause between two times."""
@@ -87,10 +90,13 @@ def _sigterm_times(
 
 
 def _asked(row: Mapping[str, Any], caught: float | None) -> dict[str, Any]:
-    """Return whether a worker caught SIGTERM no later after its progress than its usual pauses explain."""
+    """Return whether a worker caught SIGTERM no later after its progress than its usual pauses explain.
+
+    It may have gone on for the time that launchers wait before SIGKILL.
+    """
     if caught is None or row["since"] is None:
         return {}
-    return {"asked_at_work": -_ROUNDED <= caught - row["since"] <= max(SHORTEST, _USUAL * row["pause"])}
+    return {"asked_at_work": -_GRACE <= caught - row["since"] <= max(SHORTEST, _USUAL * row["pause"])}
 
 
 def _progress_ends(

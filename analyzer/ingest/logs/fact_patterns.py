@@ -54,7 +54,7 @@ def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:
 
 def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the facts of one captured group, in the spelling that later stages expect."""
-    if key in {"task_type", "task_id", "channel_job", "of_task", "main_thread"} or (
+    if key in {"task_type", "task_id", "channel_job", "of_task", "of_name", "main_thread"} or (
         key == "checkpoint" and _UNFINISHED.search(value)
     ):
         return
@@ -66,9 +66,9 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
     elif key in {"connected", "own_device", "created_device", "awaits"}:
         yield from ((key, task) for task in tasks_in(value))
     elif key == "exit_code":
-        yield key, str(negative_signal(int(value)))
+        yield _exit_code_of(captures), str(negative_signal(int(value)))
     elif key in {"crashed", "signal"}:
-        yield "exit_code", str(-_signal_number(value))
+        yield _exit_code_of(captures), str(-_signal_number(value))
     elif key == "task":
         yield from (("task", task) for task in _task_of(_literal(value)))
     elif key == "tf_config":
@@ -79,6 +79,11 @@ def _normal(key: str, value: str, captures: Mapping[str, str]) -> Iterator[tuple
             yield key, _cluster(cluster)
     else:
         yield key, value
+
+
+def _exit_code_of(captures: Mapping[str, str]) -> str:
+    """Return the key of an exit code; it names the process if that is not called after its task."""
+    return f"exit_code:{storable(captures['of_name'])}" if "of_name" in captures else "exit_code"
 
 
 def _signal_number(name: str) -> int:

@@ -35,6 +35,11 @@ _NO_YEAR = lazy_regex(
     r"[\[(]?(0[1-9]|1[0-2])([-/])([0-3]\d) (\d\d:\d\d:\d\d(?:[.,]\d+)?)[\])]?(?=[ |:\t])(.*)", re.DOTALL
 )
 """Month and day without a year, as loguru's users and Android's logger print them: `11-27 03:40:07`."""
+_YEAR_SHORT = lazy_regex(
+    r"(\d\d)/(0[1-9]|1[0-2])/([0-3]\d) (\d\d:\d\d:\d\d)(?= (?:INFO|WARN|ERROR|DEBUG|FATAL) [\w$.]+: )(.*)",
+    re.DOTALL,
+)
+"""A date as Spark and Hadoop write it, with two digits of the year in front of the month."""
 _CJK_DATE = lazy_regex(
     r"[\[(]?(\d{4})年 ?(\d\d?)月 ?(\d\d?)日 ?(\d\d:\d\d:\d\d(?:[.,]\d+)?)[\])]?(.*)", re.DOTALL
 )
@@ -129,19 +134,26 @@ def _yearless(match: re.Match[str], year: int) -> Head | None:
     return None if time is None else _dated(time, match[5])
 
 
+def _year_short(match: re.Match[str]) -> Head | None:
+    time = seconds(f"20{match[1]}-{match[2]}-{match[3]} {match[4]}")
+    return None if time is None else _dated(time, match[5])
+
+
 def _cjk(match: re.Match[str]) -> Head | None:
     time = seconds(f"{match[1]}-{match[2]:0>2}-{match[3]:0>2} {match[4]}")
     return None if time is None else _dated(time, match[5])
 
 
 def _rarer(line: str, year: int) -> Head | None:
-    """Parse a date whose year is last, missing or Chinese, a time of day, or a line of syslog or `dmesg`."""
+    """Parse dates whose year is last, missing, short or Chinese, times of day, and syslog or `dmesg`."""
     if line[:1] == "<":
         return _rfc5424(line)
     if match := _YEAR_LAST.match(line):
         return _year_last(match)
     if match := _NO_YEAR.match(line):
         return _yearless(match, year)
+    if match := _YEAR_SHORT.match(line):
+        return _year_short(match)
     if match := _CJK_DATE.match(line):
         return _cjk(match)
     if match := _CLOCK.match(line):

@@ -75,6 +75,7 @@ _HINT = lazy_regex(
 )
 _NOT_PROGRESS = lazy_regex(
     r"steps?_per_(?!sec)|batch_size|per_replica_batch|Traceback|Error\b|\bFile \"|for final step|Namespace\("
+    r"|\b(?:Executor|Shuffle files) lost\b"
     r"|\bsrun: |\bslurmstepd: |\bStep \d+/\d+ : (?-i:ARG|CMD|COPY|ENV|FROM|LABEL|RUN|USER|WORKDIR)\b"
     r"|\b(?:args|cfg|conf|config|flags|hparams|options|params|settings)\.\w+="
     r"|\b(?:arg\w*|cfg|conf|config\w*|flags|hparams|hyper-?param\w*|options|param\w*|settings)[\"']?\s*[:=]\s*[\"']?[{(\[]",

@@ -44,6 +44,8 @@ _TENSORFLOW_ERROR = lazy_regex(
 )
 
 _STATUS = lazy_regex(r'\{"created":"@')
+_LOST_TASK = " TaskSetManager: Lost task "
+"""Words of Spark's driver before the traceback of each task of a stage; no chain of exceptions has them."""
 _RULED = lazy_regex(r"-{40,}$")
 """A line of dashes: mpirun's box around what it has to say, and the head of a notebook's traceback."""
 
@@ -294,6 +296,8 @@ def _is_wrapped(record: Record) -> bool:
 
 
 def _belongs_to_traceback(traceback: OpenTraceback, text: str, year: int, words: Wording) -> bool:
+    if _LOST_TASK in text and head(text, year):
+        return False
     belongs = traceback.continues(text)
     if belongs is not None:
         return belongs

@@ -21,11 +21,16 @@ ESCAPES = lazy_regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P_^X][^\x07\x1b]*(?:\x07|\x
 """Regex for an escape sequence, with its string if terminals do not show that, as Buildkite's times."""
 _CONTROLS = re.compile(r"[\x00-\x07\x0b\x0c\x0e-\x1f\x7f]")
 _GLUED = re.compile(
-    r"(?<=\S)(?=Traceback \(most recent call last\):"
+    r"(?<=exit code None\. )(?=Traceback \(most recent call last\):)"
+    r"|(?<=\S)(?=Traceback \(most recent call last\):"
     r"|(?:WARNING|ERROR|INFO|CRITICAL):(?:tensorflow|absl):"
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] "
     r"|[IWEF]\d{4} \d\d:\d\d:(?:\d\d\.|\d{9,}\.)\d+ )"
 )
+"""Regex for where a record of a logger begins behind another text without a line break.
+
+Ray puts the traceback that ended a worker behind its exit code.
+"""
 _BAR_WITH_MORE = lazy_regex(r"[^|]{0,80}?\d%\|[^|]*\|\s*\d+/\d+ \[[^\]]*\](?=[^\s,;:.)\]])")
 """Regex for a bar of tqdm with a text behind it: tqdm ends its line only at its last step."""
 _LEVEL_AND_TIME = re.compile(r"[IWEF](?:\d{4} \d| )")

@@ -50,9 +50,9 @@ _TITLE = re.compile(
     r"|(?:#+|={2,}|-{2,}(?= )|\*+|>{2,}) *([^=:\"]+?) *[#=*<:-]*$"
     r"|\[([^\]=]+)\]:?$|<([^<>=]+)>$"
     r"|((?!Process |Thread |Exception )[A-Za-z][^=:|\"'{}<>]*) *:$"
-    r"|([A-Za-z][\w.@ -]*\([^()=]+\))$"
+    r"|((?!.*(?:\b(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL)\b|/job:))[A-Za-z][\w.@ -]*\([^()=]+\))$"
 )
-"""Regex for a title; the one group that matches is what it says."""
+"""Regex for a title; the one group that matches is what it says. Lines of a logger may end in brackets."""
 _OF_TAIL = re.compile(r"==> (?P<path>/?(?:[\w.@+-]+/)*[\w.@+-]+\.(?:log|out|err|txt)) <==$")
 _OF_YARN = re.compile(r"Container: container_(?:\w+_)?(?P<number>\d{6,}) on (?P<host>[\w.-]+?)(?:_\d+)?$")
 """Regex for the heading of a container in the aggregated logs of YARN."""

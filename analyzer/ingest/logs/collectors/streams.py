@@ -37,6 +37,7 @@ from analyzer.ingest.logs.collectors.styles import (
     json_line,
     process_name,
     rank_in_brackets,
+    ray_line,
     replica_exit,
     stamped_line,
     tagged_rank,
@@ -50,7 +51,7 @@ _MIN_MARKED_SHARE = 0.9
 _MIN_EMBEDDED_SHARE = 0.2
 """Share of lines with a prefix that suffices for `EMBEDDED_STYLES`."""
 _MIN_SHARE_OF_PROCESSES = 0.05
-"""The same for the names of processes: most of their output may be tracebacks and lines of TensorFlow."""
+"""The same for the names of processes, also of Ray: most of their output may be tracebacks."""
 _SAMPLE_LINES = 400
 _MIN_LINES = 2
 """Lines with a prefix that a file of its style has at least; one of `tagged_rank` and of `replica_exit`, as
@@ -249,7 +250,7 @@ def _has_time_of_collector(text: str) -> bool:
 def _share_needed(style: Style) -> float:
     if style in {replica_exit, ansible_result}:
         return 0.0
-    if style is process_name:
+    if style in {process_name, ray_line}:
         return _MIN_SHARE_OF_PROCESSES
     return _MIN_EMBEDDED_SHARE if style in EMBEDDED_STYLES else _MIN_MARKED_SHARE
 

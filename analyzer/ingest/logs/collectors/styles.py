@@ -252,13 +252,27 @@ tagged_rank = regex_style(
 """Parses `[1,0]<stdout>:text`, as mpirun prints with `--tag-output`."""
 bar_line = regex_style(r" {0,8}\|(?: (?P<text>.*(?<!\|))| *)$")
 """Parses `   | text`, as a supervisor prints the lines of its child; rows of a table end with a bar, too."""
+_ray_process = regex_style(
+    r"\((?:[A-Za-z_][\w.:<>() ]*?,? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
+    r"\([\w.-]+, rank=(?P<key>\d{1,5}), (?:ip=[^)\s,]+, )?pid=\d+(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
+    r"(?P<text>(?P<covers_below>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::"
+    r"(?!(?:_Inner|ImplicitFunc|TrainTrainable|TensorflowTrainer|DataParallelTrainer)\.)\S+ "
+    r"\((?P<key>pid=\d+), .*)$",
+)
+_ray_lost_process = regex_style(
+    r"\(raylet(?:, ip=[^)\s]+)?\) (?P<text>(?P<covers_below>A worker died) or was killed .* "
+    r"Worker PID: (?P<key>\d+)\b.* exit code None\..*)$"
+)
+
+
+def ray_line(line: str) -> CollectedLine | None:
+    """Parse a line that Ray's driver prints of one process; below its exit code stands its traceback."""
+    lost = _ray_lost_process(line)
+    return lost._replace(key=f"pid={lost.key}") if lost else _ray_process(line)
+
+
 EMBEDDED_STYLES: Mapping[Style, Sequence[str]] = {
-    regex_style(
-        r"\((?:[A-Za-z_][\w.:<>() ]*?,? )?(?P<key>pid=\d+)(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
-        r"\([\w.-]+, rank=(?P<key>\d{1,5}), (?:ip=[^)\s,]+, )?pid=\d+(?:, ip=[^)\s]+)?\) ?(?P<text>.*)$",
-        r"(?P<text>(?P<covers_below>ray\.exceptions\.RayTaskError\([\w.]+\)): ray::_?RayTrainWorker\S* "
-        r"\((?P<key>pid=\d+), .*)$",
-    ): ("pid=",),
+    ray_line: ("pid=", "Worker PID: "),
     regex_style(_TORCHRUN): ("[default",),
     tagged_rank: ("]<std",),
     regex_style(_EXIT_IN_BRACKETS, _TASK_IN_BRACKETS): ("[",),

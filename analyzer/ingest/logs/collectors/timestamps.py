@@ -14,6 +14,10 @@ from analyzer.ingest.logs.progress import is_progress
 
 _NANOSECOND_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
 """RFC 3339 with 7 to 9 fractional digits: Kubernetes and docker write these, programs do not."""
+_TAI64N = re.compile(r"@40000000(?P<seconds>[0-9a-f]{8})(?P<nanoseconds>[0-9a-f]{8})(?: |$)")
+"""TAI64N, as multilog and s6-log write it, in hexadecimal digits."""
+_TAI_AHEAD = 10
+"""Seconds by which daemontools counts TAI ahead of Unix time."""
 _KIBANA = re.compile(
     rf"(?P<month>{'|'.join(MONTHS)}) (?P<day>\d{{1,2}}), (?P<year>\d{{4}})"
     r" @ (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)"
@@ -34,6 +38,10 @@ _RECORD_STARTS = ("Traceback (most recent call last):", "Fatal Python error: ")
 
 def split_timestamp(text: str) -> tuple[str, str]:
     """Return the timestamp of a collector before a line, empty if there is none, and the rest."""
+    if text[:1] == "@" and (match := _TAI64N.match(text)):
+        time = datetime.fromtimestamp(int(match["seconds"], 16) - _TAI_AHEAD, UTC)
+        fraction = min(int(match["nanoseconds"], 16), 999_999_999)
+        return f"{time:%Y-%m-%dT%H:%M:%S}.{fraction:09}Z", text[match.end() :]
     match = _NANOSECOND_TIMESTAMP.match(text)
     return (match[1], text[match.end() :]) if match else ("", text)
 

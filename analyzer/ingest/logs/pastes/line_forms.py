@@ -64,9 +64,9 @@ _OF_PROGRAM = lazy_regex(
 """Regex for the beginning of a line that a program or a prompt writes, and for a ruled line."""
 _COLLECTED = lazy_regex(
     r"\w[\w.-]{0,60} {0,20}[>|] ?| {0,4}\d{1,5}:(?: |$)"
-    r"|[a-z][a-z0-9-]{0,60}-[a-z0-9]{0,20}\d[a-z0-9]{0,20} [a-z][a-z0-9-]{0,60} "
+    r"|[a-z][a-z0-9-]{0,60}-[a-z0-9]{0,20}\d[a-z0-9]{0,20} [a-z][a-z0-9-]{0,60} |@[0-9a-f]{24} "
 )
-"""Regex for a collector's label: `worker-1> `, `node2 | `, srun's `3: `, stern's pod and container."""
+"""Regex for the label of a collector: `worker-1> `, `node2 | `, `3: `, stern's pod and container, a time."""
 _NAMED_PROGRAM = lazy_regex(r"[a-z][\w./-]*: (?=\S)")
 _LABELLED = lazy_regex(r"\s*[\w.]+: ")
 _OF_RUNTIME = lazy_regex(

@@ -92,6 +92,7 @@ def test_titles_and_commands_are_headings(line: str, stream: str) -> None:
         "$ dmesg -T | tail",
         "$ py-spy dump --pid 1",
         "/job:worker/replica:0/task:1",
+        "rank 0 INFO Using MirroredStrategy with devices ('/job:worker/task:0/device:CPU:0',)",
         "Everything is fine on worker 1 and then after some time it says this and stops:",
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
 from analyzer.ingest.logs.collectors.styles import EMBEDDED_STYLES
+from analyzer.ingest.logs.collectors.timestamps import split_timestamp
 from tests.ingest.logs.collectors.test_turns import streams
 
 CRI = "2026-11-21T01:35:58.252546967Z {} {} {}"
@@ -34,10 +35,37 @@ def test_a_task_error_of_ray_is_of_the_worker_that_raised_it() -> None:
         "ray.exceptions.RayTaskError(KeyError): \x1b[36mray::_RayTrainWorker__execute.get_next()\x1b[39m (pid=12, ip=10.0.0.4)",
         "KeyError: 'b'",
         "2026-11-21 01:40:37 the trial ended",
+        "ray.exceptions.RayTaskError(KeyError): ray::Actor.fit() (pid=11, ip=10.0.0.3, actor_id=1b2a, repr=Actor)",
+        "KeyError: 'c'",
     ]
     streams = split_streams(list(enumerate(lines, 1)), detect_style(lines))
     found = {stream.key: [number for number, _ in stream.lines] for stream in streams}
-    assert found == {"pid=11": [1], "pid=12": [2, 4, 5], None: [3, 6]}
+    assert found == {"pid=11": [1, 7, 8], "pid=12": [2, 4, 5], None: [3, 6]}
+
+
+def test_the_traceback_that_ended_a_process_of_ray_is_of_that_process() -> None:
+    """It begins on the line with its pid and its exit code; without a code that is the traceback, none follows."""
+    lost = "(raylet) A worker died or was killed while executing a task by an unexpected system error. Worker PID: {} Worker exit detail: {}"
+    lines = [
+        "(RayTrainWorker pid=11) round 1",
+        "(RayTrainWorker pid=12) round 1",
+        lost.format(12, "Worker exits with an exit code None. Traceback (most recent call last):"),
+        "KeyError: 'b'",
+        "(RayTrainWorker pid=11) round 2",
+        lost.format(11, "Worker unexpectedly exits with a connection error code 2. End of file."),
+        "the driver goes on",
+    ]
+    streams = split_streams(list(enumerate(lines, 1)), detect_style(lines))
+    found = {stream.key: [number for number, _ in stream.lines] for stream in streams}
+    assert found == {"pid=11": [1, 5], "pid=12": [2, 3, 4], None: [6, 7]}
+
+
+def test_a_stamp_of_multilog_is_a_time() -> None:
+    """TAI64N, ten seconds ahead of Unix time; other words with an at sign are none."""
+    assert split_timestamp("@400000006b0992bb0eaea8cc KeyError: 'b'") == (
+        "2026-11-27T14:24:49.246327500Z", "KeyError: 'b'"
+    )  # fmt: skip
+    assert split_timestamp("@channel KeyError: 'b'") == ("", "@channel KeyError: 'b'")
 
 
 def test_labels_of_loki_name_the_writer() -> None:
