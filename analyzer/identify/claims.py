@@ -82,7 +82,8 @@ def _serving(facts: Sequence[Statement], clusters: Sequence[Cluster]) -> list[st
     Old TensorFlow calls its own address `localhost` there, so that another log's cluster has it elsewhere.
     Those count only if none is found in the log's own.
     """
-    own = [json.loads(fact.value) for fact in facts if fact.key == "cluster_spec"]
+    specs = dict.fromkeys(fact.value for fact in facts if fact.key == "cluster_spec")
+    own = [json.loads(spec) for spec in specs] if len(clusters) > 1 else []
     servers = [fact.value for fact in facts if fact.key == "server_address"]
     for known in (own, clusters):
         if tasks := [task for server in servers for task in listening(server, known)]:
