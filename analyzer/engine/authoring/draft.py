@@ -100,22 +100,24 @@ def _before_the_end(tables: Tables, wanted: pl.Expr) -> list[_Row]:
 
 
 def _clues(tables: Tables, rows: Sequence[_Row]) -> list[Clue]:
-    """Return a clue for each record that only one worker has, or that follows the last common step."""
+    """Return a clue for each record that only one worker has, or that follows the last common step.
+
+    Those that no rule knows yet; if there are none, those that some rule knows.
+    """
     known, raised = _lines_by_source(tables["matches"]), _lines_by_source(tables["exceptions"].filter("own"))
     last = last_common_lines(tables["scalars"])
     lines = [_error_line(row["text"]) for row in rows]
     templates = [template_of(line) for line in lines]
     of_one = only_values((each, row["worker"]) for row, each in zip(rows, templates, strict=True))
-    is_known = [_covers(row, known) for row in rows]
-    made = []
-    for row, line, template, matched in zip(rows, lines, templates, is_known, strict=True):
+    made: list[Clue] = []
+    for row, line, template in zip(rows, lines, templates, strict=True):
         only = template in of_one
         after = row["line"] > last.get((row["worker"], row["source"]), 1 << 60)
         severe = row["level"] in {"E", "F"} or row["kind"] == "traceback"
         score = 2 * only + 2 * after + severe + 2 * _covers(row, raised)
-        if (only or after) and LineTemplate(line, template).literal and (not matched or all(is_known)):
+        if (only or after) and LineTemplate(line, template).literal:
             made.append(Clue(row, line, template, score))
-    return made
+    return [each for each in made if not _covers(each.row, known)] or made
 
 
 def _lines_by_source(table: pl.DataFrame) -> dict[str, list[int]]:
