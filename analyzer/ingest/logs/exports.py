@@ -49,8 +49,8 @@ _YAML_LIST = lazy_regex(rb"(?:---[ \t]*\r?\n)?(?:\w+:[ \t]*\r?\n)?[ \t]*- [\w.@-
 """Start of a list of mappings in YAML, as `aws logs get-log-events --output yaml` prints it."""
 _BULK = lazy_regex(rb'\{"(?:index|create)":\s?\{[^\n]{0,400}\}\}\r?\n\{')
 """Start of what Elasticsearch's bulk interface takes: a line that says what to do, before each entry."""
-_ENDED_BY_NUL = lazy_regex(rb"\s*\{[^\0\n]{1,3900}\}\0")
-"""Start of JSON objects with a NUL behind each, as GELF has them on TCP."""
+_ENDED_BY_NUL = lazy_regex(rb"\s*\{[^\0\n]{1,3900}\}\0(?!\0)")
+"""Start of JSON objects with a NUL behind each, as GELF has them on TCP; a file not closed ends in many."""
 _MAX_ENDED_BY_NUL = 500_000
 """Objects with a NUL behind each that are told apart; such a file has no lines."""
 _BLOCKS = (
