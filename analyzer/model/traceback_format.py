@@ -20,7 +20,7 @@ _HEADER = lazy_regex(
 )
 _ERROR_NAME = (
     r"(?:(?:[A-Za-z_]\w*\.)*_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Failure|Fault|Timeout|Lost)"
-    r"|(?:[A-Za-z_]\w*\.)+[A-Z]\w*(?:NotFound|Conflict|Expired|Forbidden)|Exception(?=: \S))"
+    r"|(?:[A-Za-z_]\w*\.)+[A-Z]\w*(?:NotFound|Conflict|Expired|Forbidden)|Exception(?=: (?![\"']\w+\()\S))"
 )
 _ROOT_ERRORS = r"\d+ root error\(s\) found\."
 _ERROR = lazy_regex(rf"{_ERROR_NAME}(?: \(see above for traceback\))?(?::(?:\s|$)|$)|{_ROOT_ERRORS}")
