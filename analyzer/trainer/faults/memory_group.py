@@ -1,8 +1,13 @@
-"""Limits the guilty worker, by a memory cgroup, to the memory that it uses at the step."""
+"""Limits the guilty worker, by a memory cgroup, to the memory that it uses at the step.
+
+A worker that needs no more goes on within its limit. If it does for some steps, a process beside it in the
+group needs more, and the kernel kills the largest.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,6 +30,10 @@ GROUP = "training-"
 """Prefix of the cgroup's name; the kernel log shows the name."""
 LIMITS = ("memory.limit_in_bytes", "memory.max")
 EVENTS = ("memory.oom_control", "memory.events")
+_GOES_ON = 10
+"""Steps after which a worker that still runs needs no more memory."""
+_NEEDS_MORE = 'echo $$ > "$0" && head -c 64M /dev/zero | tail -c 64M > /dev/null'
+"""Script that joins the cgroup of this `cgroup.procs`; its `tail` holds 64 MB, far less than a worker."""
 
 
 @dataclass
@@ -35,6 +44,7 @@ class MemoryGroup(Fault):
     group: Path | None = field(default=None, init=False)
     limited: bool = field(default=False, init=False)
     pid: int = field(default=0, init=False)
+    neighbour: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     def started(self, pid: int, index: int) -> None:
         """Move the guilty worker into a new memory cgroup."""
@@ -49,7 +59,12 @@ class MemoryGroup(Fault):
 
     def on_step(self, workers: WorkerProcesses, index: int, step: int) -> None:  # noqa: ARG002 - as the job calls it
         """When the guilty worker reaches the step, set its cgroup's memory limit to its current use."""
-        if index != self.guilty or step < self.step or self.limited or self.group is None:
+        if index != self.guilty or step < self.step or self.group is None:
+            return
+        if self.limited:
+            if step >= self.step + _GOES_ON and not (self.neighbour or self._kills()):
+                command = ["sh", "-c", _NEEDS_MORE, str(self.group / "cgroup.procs")]
+                self.neighbour = subprocess.Popen(command, start_new_session=True)  # noqa: S603 - our own script
             return
         self.limited = True
         self.strike()
@@ -86,7 +101,11 @@ class MemoryGroup(Fault):
         return {"kernel.log": b"".join(own)} if own else {}
 
     def cleanup(self) -> None:
-        """Remove the cgroup, which is empty by now."""
+        """Remove the cgroup, which is empty once the process beside the worker has ended."""
+        if self.neighbour:
+            with suppress(ProcessLookupError):
+                os.killpg(self.neighbour.pid, signal.SIGKILL)
+            self.neighbour.wait()
         if self.group:
             with suppress(OSError):
                 self.group.rmdir()
