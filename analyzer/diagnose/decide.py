@@ -268,7 +268,7 @@ def stated_failure(facts: pl.DataFrame) -> str:
 
 
 def stopped_short(lives: pl.DataFrame) -> bool:
-    """Return True if all training workers ended well, but far from their plan, and none says why."""
+    """Return True if all training workers ended well long before their planned end, and no log says why."""
     return lives.height > 0 and bool(lives["left_short"].all(ignore_nulls=False))
 
 

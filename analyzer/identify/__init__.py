@@ -83,7 +83,7 @@ def _identified(source: NamedSource, found: Owners, shift: int) -> NamedSource:
 def _renumbered(
     read: Tables, renumbered: Mapping[str, str], shift: int, named: Mapping[str, str | None]
 ) -> Tables:
-    """Return the tables with workers renumbered (old → new), and attempts in facts raised by `shift`.
+    """Return the tables with new worker numbers (old → new), and `shift` added to the attempts of facts.
 
     `named` is source → worker in its name.
     """

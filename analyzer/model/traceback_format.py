@@ -105,7 +105,7 @@ class Raised(NamedTuple):
 
 
 def is_runtime_error(name: str) -> bool:
-    """Return True if TensorFlow uses this class to report errors of its runtime."""
+    """Return True for the name of an exception class in which TensorFlow's runtime reports errors."""
     return re.fullmatch(_RUNTIME_ERROR, name) is not None
 
 

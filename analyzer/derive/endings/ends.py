@@ -27,14 +27,14 @@ _OF_RUNNING_PODS = frozenset(
 
 
 def ends(lives: Sequence[Life], facts: pl.DataFrame, messages: Messages) -> dict[str, tuple[str, bool]]:
-    """Return worker → how it ended, and whether a file records that (rather than implies it)."""
+    """Return worker → how it ended, and True if a file states that, False if it is inferred."""
     ended = {life.worker: _end_of(life) for life in lives}
     _from_the_peers(lives, ended, facts)
     return ended | _finished_in_silence(lives, ended, messages)
 
 
 def _end_of(life: Life) -> tuple[str, bool]:
-    """Return how a worker ended and whether a file records it (rather than implies it)."""
+    """Return how a worker ended, and True if a file states that, False if it is inferred."""
     if not life.row["seen"]:
         return _ended_unseen(life)
     code, raised = life.exit_code, life.exception
@@ -63,7 +63,7 @@ def _nothing_may_follow(raised: Row, life: Life) -> bool:
 
 
 def _was_last(raised: Row, life: Life) -> bool:
-    """Return True if a script that exited with 0 logged nothing after an exception that it had caught.
+    """Return True if nothing follows an exception that the script caught before it exited with 0.
 
     If a lost peer caused the exception, lines of TensorFlow itself may follow.
     """
@@ -73,6 +73,7 @@ def _was_last(raised: Row, life: Life) -> bool:
 
 
 def _ended_unseen(life: Life) -> tuple[str, bool]:
+    """Return the same for a worker without files."""
     if (code := life.exit_code) is not None:
         signalled = "stopped" if life.ended_after_another and not life.killed_for_memory else "signal"
         return (signalled if code < 0 else "exited"), True

@@ -44,7 +44,7 @@ def comes_after(row: Row, other: Row) -> bool | None:
 
 
 def is_later(row: Row, other: Row) -> bool:
-    """Return True if `row` stands below `other`, and bears no earlier time.
+    """Return True if `row` was printed after `other` and its time is not earlier.
 
     Where stdout and stderr share a file, what a program printed through a buffer stands below later lines.
     """

@@ -83,13 +83,13 @@ class Place(NamedTuple):
 
 
 class StartUp(NamedTuple):
-    """Origins and words, either of which marks a record as part of process start-up."""
+    """Loggers and words by which a record is known to belong to the start-up of a process."""
 
     origins: frozenset[str]
     words: tuple[str, ...]
 
     def covers(self, row: Mapping[str, Any]) -> bool:
-        """Return True if a record is part of starting up."""
+        """Return True if a record belongs to the start-up."""
         return row["origin"] in self.origins or any(word in row["text"] for word in self.words)
 
 

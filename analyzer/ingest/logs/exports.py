@@ -272,7 +272,7 @@ def _lines_of(path: Path) -> list[tuple[int, str]]:
 
 
 def _read_reordered(source: Source, matcher: Matcher, lines: Iterable[str]) -> list[SourceRows]:
-    """Return the rows of the given lines, read as if they were the content of the source."""
+    """Return the rows of `lines`, read in place of the content of the source."""
     from analyzer.storage.scratch import ScratchDirectory
 
     with ScratchDirectory() as folder:

@@ -176,7 +176,7 @@ def names_between_rules(lines: Sequence[str]) -> frozenset[str]:
 
 
 def _named(text: str) -> str:
-    """Return the only task that a text names, else its only machine with a number; empty if there is none."""
+    """Return the task that a text names, or else its numbered machine; empty if it names none or several."""
     text = _DUTY.sub("", text.lower())
     for pattern in (_ROLE, _PLACE):
         names = {re.sub(r"[_.: #=]+", "-", name) for name in pattern.findall(text)}

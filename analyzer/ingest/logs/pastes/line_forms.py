@@ -188,7 +188,7 @@ def is_speech(text: str) -> bool:
 
 
 def is_paragraph(text: str) -> bool:
-    """Return True for several sentences of little but words; a name before a colon begins an error."""
+    """Return True for several sentences of plain words; a name and a colon in front mark an error."""
     return (
         _SENTENCES.search(text) is not None
         and has_words(text, SENTENCE_WORDS, share=0.8)
@@ -197,7 +197,7 @@ def is_paragraph(text: str) -> bool:
 
 
 def has_words(text: str, least: int, share: float = 0.6) -> bool:
-    """Return True if a text has so many words, and little that is none."""
+    """Return True if a text has at least `least` words, which are at least `share` of its tokens."""
     words = text.split()
     count = sum(_WORD.match(word) is not None for word in words)
     return count >= least and count >= share * len(words)
