@@ -11,6 +11,8 @@ from analyzer.derive.cluster.pods_of_other_times import without_pods_of_other_ti
 from analyzer.derive.cluster.reachability import reachability
 from analyzer.derive.cluster.stated_values import cluster
 from analyzer.derive.cluster.workers import workers
+from analyzer.derive.curves.curves import curves
+from analyzer.derive.curves.series import series
 from analyzer.derive.endings.earlier_attempts import earlier_attempts
 from analyzer.derive.endings.exceptions import exceptions
 from analyzer.derive.endings.job import job
@@ -25,13 +27,11 @@ from analyzer.derive.traces.steps import steps
 from analyzer.derive.traces.waits import waits
 from analyzer.derive.training.barriers import barriers
 from analyzer.derive.training.clocks import clocks
-from analyzer.derive.training.curves import curves
 from analyzer.derive.training.pauses import pauses
 from analyzer.derive.training.phases import phases
 from analyzer.derive.training.progress import stepped
 from analyzer.derive.training.repetitions import repetitions
 from analyzer.derive.training.resources import resources
-from analyzer.derive.training.series import series
 from analyzer.derive.training.silences import silences
 from analyzer.derive.training.step_rate import paces
 from analyzer.model.messages import Messages

@@ -1,1 +1,1 @@
-"""Derives how far the training came: steps, curves, pauses, silences and barriers, on a common clock."""
+"""Derives how far the training came: steps, pauses, silences and barriers, on a common clock."""

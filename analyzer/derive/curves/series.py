@@ -3,6 +3,8 @@
 For a value found in both, the event file supplies full precision and time, the log the line number.
 """
 
+from typing import Any
+
 import polars as pl
 
 from analyzer.model.schema import GAUGE, POSITIONS, TABLES
@@ -38,6 +40,21 @@ def series(scalars: pl.DataFrame) -> pl.DataFrame:
     )
     only_logged = logs.join(pairs, on="log", how="anti").with_columns(printed="value")
     return _as_table([both, only_logged, events.join(pairs, on="event", how="anti")])
+
+
+def agreement(series: pl.DataFrame) -> dict[tuple[str, str, bool], dict[str, Any]]:
+    """Return (worker, tag, is event file) → how many values log and event file share and agree on."""
+    found = {}
+    shared = series.drop_nulls("agree").partition_by("worker", "tag", "written_as", as_dict=True)
+    for (worker, tag, written), own in shared.items():
+        apart = own.filter(~pl.col("agree"))
+        summary: dict[str, Any] = {"both": own.height, "apart": apart.height}
+        summary["apart_share"] = apart.height / own.height
+        if apart.height:
+            first = apart.row(0, named=True)
+            summary |= {f"apart_{name}": first[name] for name in ("step", "value", "printed")}
+        found[str(worker), str(tag), False] = found[str(worker), str(written), True] = summary
+    return found
 
 
 def _by_step(logs: pl.DataFrame, events: pl.DataFrame) -> pl.DataFrame:

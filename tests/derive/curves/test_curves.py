@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from analyzer.derive.training.curves import curves
-from analyzer.derive.training.series import series
+from analyzer.derive.curves.curves import curves
+from analyzer.derive.curves.series import series
 from analyzer.tables.builders import frame
 
 WORKERS = frame("workers", [{"worker": "worker:0", "trains": True}])

@@ -7,7 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from analyzer.derive.training.series import series
+from analyzer.derive.curves.series import series
 from analyzer.tables.builders import frame
 from tests.recordings import Recordings, sample_run_named
 

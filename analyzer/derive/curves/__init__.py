@@ -1,0 +1,1 @@
+"""The curves of metrics: what the values of each worker do, and how workers compare."""

@@ -1,0 +1,103 @@
+"""Summarizes each curve by one row of statistics."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+KEY = ("worker", "tag", "origin")
+"""The columns that name a curve."""
+PLACE = ("line", "source", "time")
+"""Where and when the value was written that shows what is wrong with a curve; evidence cites it."""
+OVERFLOW = 1.8e19
+"""Square root of the largest float32: from there on, the squares that Adam and clipping take overflow."""
+FAR = 100
+"""Factor over the first value from which on a loss has exploded; those of healthy runs reach 4.4."""
+START = 3
+"""Number of first values whose median is the start of the curve."""
+_LOST = 3
+"""Minimum number of non-finite values at the end of a curve that is lost."""
+_SAME_START = 0.1
+"""Relative difference up to which the first losses of two runs agree: both come from untrained weights."""
+
+
+def summaries(values: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per curve with statistics of its values; temporary columns begin with `_`."""
+    value, scope, attempt = pl.col("value"), pl.col("scope"), pl.col("attempt")
+    finite, bad = value.is_finite(), ~value.is_finite()
+    numbers = value.filter(finite)
+    far = finite & ((value >= OVERFLOW) | (value >= FAR * numbers.first().abs()))
+    return values.group_by(KEY, maintain_order=True).agg(
+        pl.col("epoch", "step").first().name.prefix("_"),
+        pl.struct(PLACE).last().alias("_last_place"),
+        *_first_of(bad, "_bad_place", nonfinite_epoch="epoch", nonfinite_step="step", _bad_steps="steps"),
+        *_first_of(far, "_far_place", exploded_epoch="epoch", exploded_step="step", exploded_steps="steps"),
+        *_last_before(bad),
+        *_first_after(bad),
+        *_biggest_rise(finite & (value > 0)),
+        scope=pl.when(scope.n_unique() == 1).then(scope.first()).otherwise(pl.lit("unknown")),
+        points=pl.len(),
+        nonfinite=bad.sum(),
+        lost=(bad.sum() >= _LOST) & (bad.sum() == pl.len() - bad.arg_max()),
+        first_value=numbers.first(),
+        last_value=numbers.last(),
+        max_value=numbers.max(),
+        _min_value=numbers.min(),
+        _finite=numbers.len(),
+        _start=numbers.head(START).median(),
+        _later=numbers.slice(numbers.len() // 2).median(),
+        _noise=numbers.diff().abs().median(),
+        _attempt=attempt.first(),
+        _attempts=attempt.n_unique(),
+        _lives=attempt.filter(finite).n_unique(),
+    )
+
+
+def _first_of(rows: pl.Expr, place: str, **columns: str) -> Iterator[pl.Expr]:
+    """Yield the place of the first of these rows, and each of `columns` (name → column) there."""
+    yield pl.struct(PLACE).filter(rows).first().alias(place)
+    for name, column in columns.items():
+        yield pl.col(column).filter(rows).first().alias(name)
+
+
+def _last_before(bad: pl.Expr) -> Iterator[pl.Expr]:
+    """Yield position and value of the last finite value before the first of the bad ones."""
+    earlier = ~bad & (pl.col("row") < pl.col("row").filter(bad).first())
+    for column in ("epoch", "step", "value"):
+        yield pl.col(column).filter(earlier).last().alias(f"finite_{column}")
+
+
+def _first_after(bad: pl.Expr) -> Iterator[pl.Expr]:
+    """Yield position of the first finite value after the last bad one, in the same attempt and run."""
+    last = pl.col("row").filter(bad).last()
+    same = pl.col("attempt").fill_null(1) == pl.col("attempt").fill_null(1).filter(bad).last()
+    anew = pl.col("row").filter((pl.col("row") > last) & _begins_anew()).first()
+    later = ~bad & (pl.col("row") > last) & same & (pl.col("row") < anew.fill_null(pl.col("row").max() + 1))
+    yield later.any().alias("recovered")
+    for column in ("epoch", "step"):
+        yield pl.col(column).filter(later).first().alias(f"again_{column}")
+
+
+def _begins_anew() -> pl.Expr:
+    """Return True for values near a curve's first one and at its place: those of the next run in a log."""
+    value, start = pl.col("value"), pl.col("value").filter(pl.col("value").is_finite()).first()
+    back = [pl.col(name).fill_null(0) <= pl.col(name).first().fill_null(0) for name in ("epoch", "step")]
+    placed = pl.col("epoch").is_not_null() | pl.col("step").is_not_null()
+    return placed & pl.all_horizontal(back) & ((value - start).abs() <= _SAME_START * start.abs())
+
+
+def _biggest_rise(positive: pl.Expr) -> Iterator[pl.Expr]:
+    """Yield the greatest ratio of a positive value to the one before it, both values, step and place."""
+    columns = (pl.col("value"), pl.col("step"), pl.struct(PLACE))
+    value, step, place = (column.filter(positive) for column in columns)
+    rises = value / value.shift()
+    named = {"jump_from": value.shift(), "jump_to": value, "jump_step": step, "_jump_place": place}
+    yield rises.max().alias("jump")
+    for name, column in named.items():
+        yield column.get(rises.arg_max(), null_on_oob=True).alias(name)
+
+
+def ratio(value: float | None, start: float | None) -> float | None:
+    """Return the absolute ratio of two values; None if there is none."""
+    if value is None or not start:
+        return None
+    return abs(value / start)
