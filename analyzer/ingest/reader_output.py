@@ -28,8 +28,8 @@ _TIMES = ("time", "near")
 """Columns that hold a time in the tables of logs."""
 
 
-def _shifted(times: Sequence[float | None], seconds: float) -> list[float | None]:
-    return [None if time is None else time + seconds for time in times]
+def _shifted(times: Sequence[float | None], seconds: float | None) -> list[float | None]:
+    return [None if time is None or seconds is None else time + seconds for time in times]
 
 
 def is_time(seconds: float) -> bool:
@@ -60,6 +60,8 @@ class SourceRows:
         self.lines: int | None = None
         self.first_time: float | None = None
         self.last_time: float | None = None
+        self.lacks_date = False
+        """True if its times count from midnight in 1970, because it states the time of day alone."""
         self.read, self.reason = "complete", ""
         self.thinned, self.text = thinned, text
         self.rows: dict[str, list[Row]] = {}
@@ -100,10 +102,11 @@ class SourceRows:
             self.first_time = time if self.first_time is None else min(self.first_time, time)
             self.last_time = time if self.last_time is None else max(self.last_time, time)
 
-    def shift_times(self, seconds: float) -> None:
-        """Shift all times of the source, once its year is known."""
+    def shift_times(self, seconds: float | None) -> None:
+        """Shift all times of the source, once its year or date is known; None removes them."""
         for row in chain.from_iterable(self.rows.values()):
-            row.update({key: row[key] + seconds for key in _TIMES if row.get(key) is not None})
+            held = [key for key in _TIMES if row.get(key) is not None]
+            row.update(zip(held, _shifted([row[key] for key in held], seconds), strict=True))
         for table, columns in self.columns.items():
             times = {key: columns[key] for key in _TIMES if key in columns}
             moved = {key: _shifted(cells, seconds) for key, cells in times.items()}

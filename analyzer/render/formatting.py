@@ -6,8 +6,8 @@ from itertools import groupby
 
 from analyzer.model.findings import LEVELS
 
-_UNSTATED_YEAR = 1970
-"""Year of times in logs whose lines state day and month only."""
+_UNSTATED = datetime(1970, 1, 1, tzinfo=UTC)
+"""Date of times of day in a log that states no date; its year is that of dates without a year."""
 
 
 def confidence(value: float) -> str:
@@ -23,19 +23,21 @@ def percent(value: float) -> str:
 def instant(value: float | None, *, date: bool = True) -> str:
     """Return seconds since the epoch as `2026-11-21 01:40:37.754 UTC`; without `date`, only the time.
 
-    A year that no file states is left out.
+    A year or a date that no file states is left out.
     """
     if (at := moment(value)) is None:
         return "time unknown"
     clock = f"{at:%H:%M:%S}.{at.microsecond // 1000:03d}"
-    day = f"{at:%m-%d}" if at.year == _UNSTATED_YEAR else at.date().isoformat()
-    return f"{day} {clock} UTC" if date else clock
+    if not date or at.date() == _UNSTATED.date():
+        return f"{clock} UTC" if date else clock
+    day = f"{at:%m-%d}" if at.year == _UNSTATED.year else at.date().isoformat()
+    return f"{day} {clock} UTC"
 
 
 def moment(value: float | None) -> datetime | None:
     """Return seconds since the epoch as date and time in UTC; None if they are unknown or out of range."""
     try:
-        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value) if value is not None else None
+        return _UNSTATED + timedelta(seconds=value) if value is not None else None
     except (OverflowError, ValueError):
         return None
 

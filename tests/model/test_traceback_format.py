@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
+from analyzer.ingest.logs.dates import Dates
 from analyzer.ingest.logs.records import Record, records, wording
 from analyzer.ingest.logs.text import lines
 from analyzer.model.traceback_format import executed, parse, starts_traceback
@@ -131,7 +132,7 @@ def read(text: str) -> list[Record]:
     found = [
         record
         for stream in split_streams(list(enumerate(physical, 1)), detect_style(physical))
-        for record in records(lines(stream.lines), 2026, messages)
+        for record in records(lines(stream.lines), Dates(2026), messages)
     ]
     return [record for record in found if record.kind == "traceback"]
 

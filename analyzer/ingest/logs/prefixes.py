@@ -17,6 +17,8 @@ LEVEL_NAMES = {
 }  # fmt: skip
 """Level names of Python's loggers → TensorFlow's letters; F means that native code aborts the process."""
 _LEVELS = "|".join(LEVEL_NAMES)
+_CLOCK_TIME = r"[\[(]?(?P<clock>\d\d:\d\d:\d\d(?:[.,]\d+)?)(?: ?(?P<half>[AP]M))?[\])]?(?=[ |:\t])"
+"""Regex for a time of day before the text of a line."""
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 
 _CLASSIC = lazy_regex(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+): ([IWEFD]) (\S+?):(\d+)\] ?(.*)", re.DOTALL)
@@ -48,8 +50,7 @@ _LEVEL_FIRST = lazy_regex(
     rf"[\[(]?(?P<level>{_LEVELS})[\])]?[ :-]+[\[(]?(?P<time>{_DATE})[\])]?(?P<text>.*)", re.DOTALL
 )
 _LEVEL_CLOCK = lazy_regex(
-    rf"[\[(]?(?P<level>{_LEVELS})[\])]?[ :-]+[\[(]?(?P<time>\d\d:\d\d:\d\d(?:[.,]\d+)?)[\])]?"
-    r"(?=[ |:\t])(?P<text>.*)",
+    rf"[\[(]?(?P<level>{_LEVELS})[\])]?[ :-]+{_CLOCK_TIME}(?P<text>.*)",
     re.DOTALL,
 )
 """A level and a time of day without a date."""
@@ -83,7 +84,7 @@ _JSON_TIME = lazy_regex(
 _JSON_LEVEL = lazy_regex(rf'"(?:level(?:name)?|severity)"\s*:\s*"({_LEVELS})"', re.IGNORECASE)
 _NAMED = lazy_regex(r"\W{0,3}([A-Za-z_][\w.]*)(?:\[\d+\]|:[\w<>.]+:\d+)?\s?[:\]|-]+ (.*)", re.DOTALL)
 """The name of a logger, with a process id or, as loguru prints it, function and line."""
-_CLOCK = lazy_regex(r"[\[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?(?=[ |:\t])(.*)", re.DOTALL)
+_CLOCK = lazy_regex(rf"{_CLOCK_TIME}(?P<text>.*)", re.DOTALL)
 """A time of day without a date."""
 _FIRST_CHARACTERS = frozenset("0123456789[({<" + "".join(name[0] for name in (*LEVEL_NAMES, *MONTHS, *_DAYS)))
 """What a prefix can begin with: a digit, a bracket, a level, or the name of a month or a day."""
@@ -97,6 +98,8 @@ class Head(NamedTuple):
     level: str | None
     origin: str | None
     text: str
+    clock: float | None = None
+    """Time of day in seconds since midnight, of a line that states no date."""
 
 
 def head(line: str, year: int = NO_YEAR) -> Head | None:
@@ -111,8 +114,8 @@ def head(line: str, year: int = NO_YEAR) -> Head | None:
             return Head("cpp", seconds(match[1]), match[2], _basename(match[3]), match[5])
     elif match := _LOGGER.match(line):
         return Head("python", None, LEVEL_NAMES[match[1]], match[2], match[3])
-    elif match := _LEVEL_FIRST.match(line) or _LEVEL_CLOCK.match(line):
-        return _python(seconds(match["time"]), LEVEL_NAMES[match["level"]], match["text"])
+    elif found := _level_first(line):
+        return found
     if (match := _DATED.match(line)) and (time := seconds(match[1])) is not None:
         return _dated(time, match[2])
     if first == "{":
@@ -120,6 +123,14 @@ def head(line: str, year: int = NO_YEAR) -> Head | None:
     if first in "1[" and (match := _EPOCH.match(line)):
         return _dated(float(match[1] or match[2] or match[3]), f" {match[4]}")
     return _rarer(line, year)
+
+
+def _level_first(line: str) -> Head | None:
+    if match := _LEVEL_FIRST.match(line):
+        return _python(seconds(match["time"]), LEVEL_NAMES[match["level"]], match["text"])
+    if match := _LEVEL_CLOCK.match(line):
+        return _python(None, LEVEL_NAMES[match["level"]], match["text"])._replace(clock=_time_of_day(match))
+    return None
 
 
 def _year_last(match: re.Match[str]) -> Head | None:
@@ -157,7 +168,7 @@ def _rarer(line: str, year: int) -> Head | None:
     if match := _CJK_DATE.match(line):
         return _cjk(match)
     if match := _CLOCK.match(line):
-        return _dated(None, match[1])
+        return _dated(None, match["text"])._replace(clock=_time_of_day(match))
     if line[:1] not in "[JFMASONDTW" or not (match := _SYSLOG.match(line)):
         return None
     time = calendar_time(match["month"], match["day"], match["clock"], match["year"] or year)
@@ -213,6 +224,15 @@ def _python(time: float | None, level: str, rest: str) -> Head:
 
 def _basename(path: str) -> str:
     return path.rsplit("/", 1)[-1]
+
+
+def _time_of_day(match: re.Match[str]) -> float | None:
+    """Return seconds since midnight; None if the hour, of 24 or of 12, is not one."""
+    hour, half = int(match["clock"][:2]), match["half"]
+    if half and not 1 <= hour <= 12:
+        return None
+    shown = hour % 12 + 12 * (half == "PM") if half else hour
+    return seconds(f"1970-01-01 {shown:02d}{match['clock'][2:]}")
 
 
 def calendar_time(month: str, day: str, clock: str, year: str | int) -> float | None:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from analyzer.ingest.logs.dates import Dates
 from analyzer.ingest.logs.pastes.markdown import is_fence
 from analyzer.ingest.logs.prefixes import Head, head
 from analyzer.ingest.logs.progress import is_progress
@@ -33,8 +34,6 @@ MOST_LISTED = 1_000
 LONGEST_QUOTE = 40
 """Maximum lines of an error status that TensorFlow's Python logger quotes."""
 
-_HALF_A_YEAR = 183 * 86_400
-"""In seconds; records further apart than this lie in different years if the log shows none."""
 _DUMPED = lazy_regex(
     r"Timeout \(\d+:\d\d:\d\d[.\d]*\)!|(?:Current thread|Thread) 0x[0-9a-f]+ .*most recent call first"
 )
@@ -143,8 +142,8 @@ def _named(span: range) -> str:
     return str(span.start) if len(span) == 1 else f"{span.start}-{span.stop - 1}"
 
 
-def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:
-    """Yield the records of one source, in order; `year` completes timestamps that lack one.
+def records(lines: Iterable[Line | None], dates: Dates, words: Wording) -> Iterator[Record]:
+    """Yield the records of one source, in order; `dates` completes times that lack one.
 
     A None in `lines` stands for omitted lines; only an open traceback continues after them. A line that names
     an exception is an error without its traceback if it is the last one of the log, or of a block of code in
@@ -152,7 +151,7 @@ def records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator
     """
     held: Record | None = None
     is_head = True
-    for record in _records(lines, year, words):
+    for record in _records(lines, dates, words):
         first = record.pieces[0].text
         if first or len(record.pieces) > 1:
             if held:
@@ -171,7 +170,7 @@ def _as_error(record: Record) -> Record:
     return record
 
 
-def _records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterator[Record]:
+def _records(lines: Iterable[Line | None], dates: Dates, words: Wording) -> Iterator[Record]:
     current: Record | None = None
     near: float | None = None
     broken = False
@@ -180,7 +179,7 @@ def _records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterato
             broken = True
             continue
         if current and (
-            _continues_traceback(current, line) if broken else _belongs(current, line.text, year, words)
+            _continues_traceback(current, line) if broken else _belongs(current, line.text, dates.year, words)
         ):
             _extend(current, line, words)
             broken = False
@@ -188,7 +187,7 @@ def _records(lines: Iterable[Line | None], year: int, words: Wording) -> Iterato
         if current and current.pieces:
             yield _closed(current)
         broken = False
-        current = _begin(line, year, near)
+        current = _begin(line, dates, near)
         near = current.time if current.time is not None else near
         current.near = near
     if current:
@@ -202,8 +201,8 @@ def _continues_traceback(record: Record, line: Line) -> bool:
     return goes_on
 
 
-def _begin(line: Line, year: int, near: float | None) -> Record:
-    found = _head_near(line.text, year, near)
+def _begin(line: Line, dates: Dates, near: float | None) -> Record:
+    found = dates.head(line.text, near)
     body = found.text if found else line.text
     record = Record(line, _kind(found, body), body)
     if found:
@@ -211,15 +210,6 @@ def _begin(line: Line, year: int, near: float | None) -> Record:
     if record.kind == "traceback" and record.level is None:
         record.level = "E"
     return record
-
-
-def _head_near(text: str, year: int, near: float | None) -> Head | None:
-    """Parse the prefix of a line; a time without a year takes the year that brings it close to `near`."""
-    found = head(text, year)
-    if found is None or found.time is None or near is None or abs(found.time - near) < _HALF_A_YEAR:
-        return found
-    moved = head(text, year + (1 if found.time < near else -1))
-    return moved if moved and moved.time and abs(moved.time - near) < _HALF_A_YEAR else found
 
 
 def _kind(found: Head | None, body: str) -> str:

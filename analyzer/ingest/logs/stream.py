@@ -3,10 +3,11 @@
 import json
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from analyzer.ingest.logs import fact_patterns, gauges
 from analyzer.ingest.logs.boots import BOOTED, Boots
+from analyzer.ingest.logs.dates import Dates
 from analyzer.ingest.logs.pastes.markdown import begins_output, is_fence
 from analyzer.ingest.logs.pod_lines import PodLines
 from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
@@ -31,12 +32,13 @@ Wanted = deque[tuple[int, set[str]]]
 
 
 def read_stream(
-    output: SourceRows, stretches: Iterable[list[tuple[int, str]]], year: int, matcher: Matcher
+    output: SourceRows, stretches: Sequence[list[tuple[int, str]]], year: int, matcher: Matcher
 ) -> None:
     """Read chunks of numbered lines, in order and with gaps between them, into `output`."""
     progress, excerpts, boots, pods = ProgressReader(), _Excerpts(), Boots(), PodLines(output)
     wanted: Wanted = deque()
-    found = records(_lines(output, stretches, wanted, matcher), year, matcher.wording)
+    dates = Dates(year, stretches)
+    found = records(_lines(output, stretches, wanted, matcher), dates, matcher.wording)
     for record, is_edge in _with_edges(found):
         hits = [(hit, matcher.facts.get(hit.pattern)) for hit in _hits(record, wanted, matcher)]
         about = pods.worker(record)
@@ -57,6 +59,7 @@ def read_stream(
         if hits or is_edge or record.kind == "traceback" or record.level in {"W", "E", "F"}:
             _add_record(output, record)
     boots.add_fact(output)
+    output.lacks_date = dates.lacks_date
 
 
 class _Excerpts:

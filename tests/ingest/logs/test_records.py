@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from analyzer.ingest.logs.dates import Dates
 from analyzer.ingest.logs.records import Record, records, wording
 from analyzer.ingest.logs.text import lines
 from tests.rules import our_rules
@@ -47,7 +48,7 @@ Collective ops is aborted by: Socket closed
 
 def read(text: str) -> list[Record]:
     """The records of a text, empty ones left out."""
-    found = records(lines(enumerate(text.split("\n"), 1)), 2026, wording(our_rules().messages))
+    found = records(lines(enumerate(text.split("\n"), 1)), Dates(2026), wording(our_rules().messages))
     return [record for record in found if record.text.strip()]
 
 
@@ -251,7 +252,7 @@ LONG = RAISED + ": " + "".join(f"\n  detail {at} " + 90 * "x" for at in range(30
 def every(step: int, text: str) -> Record:
     """Return the one record of a text whose lines are `step` apart in their file."""
     numbered = ((at * step + 1, line) for at, line in enumerate(text.splitlines()))
-    return only(records(lines(numbered), 2026, wording(our_rules().messages)))
+    return only(records(lines(numbered), Dates(2026), wording(our_rules().messages)))
 
 
 def only(found: Iterable[Record]) -> Record:
@@ -271,7 +272,8 @@ def test_lines_between_which_others_stand_are_listed() -> None:
     """As where a collector mixes the lines of all workers."""
     assert every(3, RAISED).listed_lines(RAISED) == "1,4,7"
     assert (
-        only(records(lines([(5, RAISED.replace("\n", "\r"))]), 2026, WORDS)).listed_lines(RAISED) == "5,5,5"
+        only(records(lines([(5, RAISED.replace("\n", "\r"))]), Dates(2026), WORDS)).listed_lines(RAISED)
+        == "5,5,5"
     )
     huge = every(3, LONG)
     listed = huge.listed_lines(huge.text)

@@ -1,4 +1,4 @@
-"""Timestamps without a year get it from the run's other files."""
+"""Timestamps without a year or a date get it from the run's other files."""
 
 from __future__ import annotations
 
@@ -67,3 +67,43 @@ def test_without_any_year_none_is_made_up(tables_of: TablesOf, month: str) -> No
     assert when(
         tables_of({"worker-0.log": STEP.format(stamp=f"{month}11 10:00:00", step=2)}), "worker-0.log"
     ) == [f"1970-{month}-11 10:00:00"]
+
+
+STARTED = "{day} {clock}.000000: I tensorflow/core/util/port.cc:113] oneDNN\n"
+
+
+def test_stdout_takes_the_date_of_stderr(tables_of: TablesOf) -> None:
+    """TensorFlow's lines, in stderr, have one; also beyond midnight."""
+    tables = tables_of({
+        "worker-0/stderr.log": STARTED.format(day="2026-11-20", clock="23:59:00"),
+        "worker-0/stdout.log": "[23:59:30] step 1 loss 0.5\n[00:00:30] step 2 loss 0.4\n",
+        "worker-1/stderr.log": STARTED.format(day="2026-11-19", clock="23:59:00"),
+        "worker-1/stdout.log": "[23:59:30] step 1 loss 0.5\n",
+    })  # fmt: skip
+    assert when(tables, "worker-0/stdout.log") == ["2026-11-20 23:59:30", "2026-11-21 00:00:30"]
+    assert when(tables, "worker-1/stdout.log") == ["2026-11-19 23:59:30"]
+
+
+def test_a_kernel_log_of_weeks_does_not_date_a_program(tables_of: TablesOf) -> None:
+    """Of the files with a date, logs come first."""
+    tables = tables_of({
+        "dmesg.txt": "[Sun Nov  1 10:00:00 2026] EXT4-fs mounted\n[Sat Nov 21 10:00:00 2026] Out of memory: x\n",
+        "worker-0.log": STARTED.format(day="2026-11-20", clock="12:00:00"),
+        "worker-0.out": "12:00:30 step 1 loss 0.5\n",
+    })  # fmt: skip
+    assert when(tables, "worker-0.out") == ["2026-11-20 12:00:30"]
+
+
+def test_times_from_the_start_of_a_program_are_no_times_of_day(tables_of: TablesOf) -> None:
+    """Nothing tells when it started."""
+    tables = tables_of({
+        "worker-0/stderr.log": STARTED.format(day="2026-11-20", clock="14:20:00"),
+        "worker-0/stdout.log": "[00:00:30] step 1 loss 0.5\n[00:01:30] step 2 loss 0.4\n",
+    })  # fmt: skip
+    assert tables["scalars"].filter(source="worker-0/stdout.log")["time"].null_count() > 0
+
+
+def test_without_any_date_the_time_of_day_stays(tables_of: TablesOf) -> None:
+    """Logs of one day can still be compared."""
+    tables = tables_of({"worker-0.log": "10:00:00 step 1 loss 0.5\n10:00:02 step 2 loss 0.5\n"})
+    assert when(tables, "worker-0.log") == ["1970-01-01 10:00:00", "1970-01-01 10:00:02"]
