@@ -109,6 +109,7 @@ def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
         "last_growth": ratio(summary["last_value"], start),
         "spread": (summary["max_value"] - summary["_min_value"]) / abs(start) if start else None,
         "fall": _decrease(summary),
+        "still_share": summary["still"] / summary["points"],
         "from_start": _starts_at_first_step(summary),
     }
     row["exploded"] = _has_exploded(row)

@@ -16,6 +16,8 @@ START = 3
 """Number of first values whose median is the start of the curve."""
 _LOST = 3
 """Minimum number of non-finite values at the end of a curve that is lost."""
+_STILL = 1e-3
+"""Relative difference up to which a value counts as equal to the last one: the rounding of four digits."""
 _SAME_START = 0.1
 """Relative difference up to which the first losses of two runs agree: both come from untrained weights."""
 
@@ -37,6 +39,7 @@ def summaries(values: pl.DataFrame) -> pl.DataFrame:
         scope=pl.when(scope.n_unique() == 1).then(scope.first()).otherwise(pl.lit("unknown")),
         points=pl.len(),
         nonfinite=bad.sum(),
+        still=_last_alike(numbers),
         lost=(bad.sum() >= _LOST) & (bad.sum() == pl.len() - bad.arg_max()),
         first_value=numbers.first(),
         last_value=numbers.last(),
@@ -50,6 +53,12 @@ def summaries(values: pl.DataFrame) -> pl.DataFrame:
         _attempts=attempt.n_unique(),
         _lives=attempt.filter(finite).n_unique(),
     )
+
+
+def _last_alike(numbers: pl.Expr) -> pl.Expr:
+    """Return how many values at the end are equal to the last one."""
+    alike = (numbers - numbers.last()).abs() <= _STILL * numbers.last().abs()
+    return alike.cast(pl.Int64).reverse().cum_min().sum()
 
 
 def _first_of(rows: pl.Expr, place: str, **columns: str) -> Iterator[pl.Expr]:
