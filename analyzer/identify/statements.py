@@ -28,7 +28,7 @@ from analyzer.tables.grouping import grouped
 
 _OF_SLURM = ("slurm", "requeued", "ended_by_scheduler", "ended_at", "cancelled_at")
 """Keys of facts that Slurm states of a job, not a program of itself."""
-_OF_ANYBODY = (*_OF_SLURM, "sigterm")
+_OF_ANYBODY = (*_OF_SLURM, "sigterm", "stop_requested")
 """Keys of facts that a program which does not train states as well."""
 _OF_TASK = ("agent_connected", "server_address", "task", "num_workers", "own_device")
 """Keys of facts that only a task of the cluster states of itself."""

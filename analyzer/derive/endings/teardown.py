@@ -48,7 +48,7 @@ def ended_by_scheduler(facts: pl.DataFrame) -> bool:
 
 
 def scheduler_stop(facts: pl.DataFrame) -> float | None:
-    """Return when the scheduler or a CI server says that it ended the job; None if it does not.
+    """Return when the scheduler, a CI server or a process manager says that it ended the job; else None.
 
     It ended the job for time or on request. The time is that of its own host.
     """
@@ -57,7 +57,18 @@ def scheduler_stop(facts: pl.DataFrame) -> float | None:
     passed = facts.filter(key="time_limit_passed").drop_nulls("time")
     if passed.height:
         return float(passed["time"][0])
-    return None if _failed_before_cancel(facts) else _first_time(facts, "cancelled_at")
+    cancelled = None if _failed_before_cancel(facts) else _first_time(facts, "cancelled_at")
+    return _manager_stop(facts) if cancelled is None else cancelled
+
+
+def _manager_stop(facts: pl.DataFrame) -> float | None:
+    """Return when a process manager was asked to end; None if it was not, or a task had failed before."""
+    asked = facts.filter(pl.col("worker").is_null(), key="stop_requested").drop_nulls("time")
+    if asked.is_empty():
+        return None
+    codes = facts.filter(~pl.col("value").is_in(["0", "running"]), key="exit_code", source=asked["source"][0])
+    is_first = codes.filter(pl.col("line") < asked["line"][0]).is_empty()
+    return float(asked["time"][0]) if is_first else None
 
 
 def terminated_by_stop(code: Mapping[str, Any], facts: pl.DataFrame) -> bool:

@@ -12,7 +12,14 @@ from analyzer.model.run import Tables
 
 _MAX_WORKERS = 4
 _SILENT = ["running", "stopped", "vanished", "unknown", "signal"]
-_NOT_ITS_OWN = ["exit_code", "slurm", "ended_by_scheduler", "cancelled_at", "time_limit_passed"]
+_NOT_ITS_OWN = [
+    "exit_code",
+    "slurm",
+    "ended_by_scheduler",
+    "cancelled_at",
+    "time_limit_passed",
+    "stop_requested",
+]
 """Facts whose lines a launcher or the scheduler wrote into the log of a worker."""
 
 _OF_ITS_LOG = "the log of "
