@@ -70,6 +70,7 @@ _DATE_WORDS = re.compile(
 _STAMP = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|[+-]\d\d:?\d\d))?(?![\d:])"
     r"|[A-Z][a-z][a-z] [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?"
+    r"|(?<![\d:])\d\d:\d\d:\d\d(?:[.,]\d+)?(?![\d:])"
 )
 _CHANNELS = ("stdout", "stderr", "out", "err", "o", "e", "O", "E", "I", "OUT", "ERR")
 """Words for a channel; annotate-output has I for what it says itself."""

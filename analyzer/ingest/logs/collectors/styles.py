@@ -281,7 +281,8 @@ EMBEDDED_STYLES: Mapping[Style, Sequence[str]] = {
         ">",
     ),
     regex_style(
-        rf"(?:\d\d:\d\d:\d\d )?(?P<key>{_SERVICE}) +\|{_NO_ANSIBLE} ?(?P<text>.*)$",
+        rf"(?P<time>\d\d:\d\d:\d\d) (?P<key>{_SERVICE}) +\|{_NO_ANSIBLE} ?(?P<text>.*)$",
+        rf"(?P<key>{_SERVICE}) +\|{_NO_ANSIBLE} ?(?P<text>.*)$",
         rf"(?P<text>(?P<key>{_SERVICE}) {_EXITED})$",
     ): (
         "|",

@@ -90,12 +90,13 @@ def iso_timestamp(entry: Mapping[str, object]) -> str:
 
 
 def _agree(own: float, timestamp: str) -> bool:
-    """Return whether a program's time and a collector's, which may lack the year, are close."""
+    """Return whether a program's time and a collector's, which may lack the year or the date, are close."""
     found = head(f"{timestamp} ")
-    if found is None or found.time is None:
+    time = None if found is None else found.clock if found.time is None else found.time
+    if time is None:
         return False
-    apart = abs(own - found.time)
-    if found.time < _YEARLESS:
+    apart = abs(own - time)
+    if time < _YEARLESS:
         apart = min(apart % _DAY, -apart % _DAY)
     return apart < _MAX_SKEW_SECONDS
 
@@ -142,4 +143,7 @@ class TimestampStripper:
             return line
         elif line.startswith(_RECORD_STARTS):
             self.is_standalone = False
-        return line if found and found.time is not None else f"{timestamp} {line}"
+        has_time = found and (
+            found.time is not None or (found.clock is not None and not _dated(f"{timestamp} "))
+        )
+        return line if has_time else f"{timestamp} {line}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -22,9 +23,17 @@ LINES = (
 WRITERS = ("alder", "birch", "cedar")
 
 
-def _split(marked: list[str]) -> dict[str | None, list[str]]:
+TIME = re.compile(r"(?:2026-11-21 )?00:05:\d\d(?:\.083)? ")
+
+
+def _timed(marked: list[str]) -> dict[str | None, list[str]]:
     found = split_streams(list(enumerate(marked, 1)), detect_style(marked))
     return {stream.key: [line for _, line in stream.lines] for stream in found}
+
+
+def _split(marked: list[str]) -> dict[str | None, list[str]]:
+    """Return key → lines of its stream, without the collector's time that lines without one keep."""
+    return {key: [TIME.sub("", line, count=1) for line in lines] for key, lines in _timed(marked).items()}
 
 
 @pytest.mark.parametrize(
@@ -47,8 +56,21 @@ def test_the_word_that_tells_the_writers_apart_names_the_streams(before: str, ke
     marked = [before.format(name) + line for line in LINES * 3 for name in WRITERS]
     found = _split(marked)
     assert {*found} == {key.format(name) for name in WRITERS}
-    texts = [[line.removeprefix("2026-11-21 00:05:01.083 ") for line in lines] for lines in found.values()]
-    assert texts == [[*LINES * 3]] * 3
+    assert [*found.values()] == [[*LINES * 3]] * 3
+
+
+@pytest.mark.parametrize("time", ["00:05:01", "00:05:01.083"])
+def test_lines_without_a_time_keep_the_collectors_time_of_day(time: str) -> None:
+    """Within a minute of TensorFlow's own; a line that continues another one has none."""
+    marked = [f"[{time}] <{name}> {line}" for line in LINES * 3 for name in WRITERS]
+    taken = _timed(marked)["alder"]
+    assert taken[:5] == [LINES[0], *(f"{time} {line}" for line in LINES[1:4]), LINES[4]]
+
+
+def test_a_collectors_time_that_counts_from_the_start_is_not_kept() -> None:
+    """It is far from TensorFlow's own."""
+    marked = [f"[00:41:01] <{name}> {line}" for line in LINES * 3 for name in WRITERS]
+    assert _timed(marked)["alder"] == [*LINES * 3]
 
 
 def test_a_line_in_quotation_marks_is_read_as_what_it_stands_for() -> None:
