@@ -15,8 +15,8 @@ from analyzer.model.task_names import log_of
 _YEARLESS = 2 * 365 * 86_400
 """Times below this lack a year: readers assume 1970, and logs from December run into 1971."""
 _DAY = 86_400
-_FIRST_MINUTES, _FAR = 600.0, 900.0
-"""A log that begins in the first minutes of a day, this far (s) from all others, counts from its start."""
+_FIRST_HOUR, _FAR = 3_600.0, 900.0
+"""A log that begins in the first hour of a day, this far (s) from all others, counts from its start."""
 
 
 def complete_dates(outputs: Sequence[SourceRows]) -> None:
@@ -49,7 +49,7 @@ def _set_date(output: SourceRows, dated: Sequence[SourceRows]) -> None:
     parts = [other for other in logs if own and other.source.worker == own] or logs
     shift = min(_days(parts), key=lambda days: (_gap(output, parts, days), _apart(output, parts, days)))
     is_far = _gap(output, parts, shift) > _FAR
-    output.shift_times(None if is_far and (output.first_time or 0) < _FIRST_MINUTES else shift)
+    output.shift_times(None if is_far and (output.first_time or 0) < _FIRST_HOUR else shift)
 
 
 def _years(output: SourceRows, parts: Iterable[SourceRows]) -> list[float]:

@@ -9,10 +9,10 @@ from analyzer.ingest.logs.text import lines
 _HALF_A_YEAR = 183 * 86_400
 """In seconds; records further apart than this lie in different years if the log shows none."""
 _DAY = 86_400
-_FIRST_MINUTES = 600.0
-"""A job that began so few seconds after midnight is rare; its lines rather count from its start."""
+_FIRST_HOUR = 3_600.0
+"""Times (s since midnight) below this may count from the start of the program instead."""
 _SAME_START = 900.0
-"""Largest distance (s) from a line with a date at which a time just after midnight is a time of day."""
+"""Largest distance (s) from a line with a date at which they are times of day."""
 
 Stretch = Sequence[tuple[int, str]]
 """Numbered lines that follow one another in a log."""
@@ -29,12 +29,13 @@ class Dates:
         """Create for a log; `year` completes times that lack one, `stretches` is what is read of the log."""
         self.year = year
         self._stretches = stretches
-        self._has_clock = False
+        self._counts_from_start: bool | None = None
+        """True if its times count from the start of the program; None until the first of them."""
 
     @property
     def lacks_date(self) -> bool:
         """Return True if the log has times of day, and no date, in what has been read of it."""
-        return self._has_clock and self._first is None
+        return self._counts_from_start is not None and self._first is None
 
     def head(self, text: str, near: float | None) -> Head | None:
         """Parse the prefix of a line; `near` is the time of the line above it, in seconds since 1970."""
@@ -50,9 +51,8 @@ class Dates:
 
     def _closest_day(self, clock: float, near: float | None) -> float | None:
         """Return a time of day as seconds since 1970; None if it counts from the start of the program."""
-        if not self._has_clock:
-            self._has_clock = True
-            self._counts_from_start = clock < _FIRST_MINUTES and not self._is_near(clock, near)
+        if self._counts_from_start is None:
+            self._counts_from_start = clock < _FIRST_HOUR and not self._is_near(clock, near)
         if self._counts_from_start:
             return None
         return _on_closest_day(clock, self._first if near is None else near)
