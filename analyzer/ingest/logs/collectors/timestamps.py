@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from analyzer.ingest.logs.collectors.structured import TIME_KEYS, payload
-from analyzer.ingest.logs.prefixes import MONTHS, calendar_time, head, seconds
+from analyzer.ingest.logs.prefixes import head
 from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.time_formats import MONTHS, calendar_time, seconds
 
 _NANOSECOND_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
 """RFC 3339 with 7 to 9 fractional digits: Kubernetes and docker write these, programs do not."""
@@ -22,8 +23,6 @@ _KIBANA = re.compile(
     rf"(?P<month>{'|'.join(MONTHS)}) (?P<day>\d{{1,2}}), (?P<year>\d{{4}})"
     r" @ (?P<clock>\d\d:\d\d:\d\d(?:\.\d+)?)"
 )
-_HALF_OF_DAY = re.compile(r"(?<!\d)(?P<hour>\d{1,2}):\d\d:\d\d(?:\.\d+)? ?(?P<half>[AP]M)$")
-_NOON, _HALF_A_DAY = 12, 43_200.0
 _YEARLESS = 32e6
 """The largest time (in seconds) of a line without a year."""
 _TIME_NAMES = frozenset({"timestamp", "time", "datetime", "timereported", "timegenerated"})
@@ -67,10 +66,7 @@ def _of_console(value: str) -> float | None:
     if match := _KIBANA.fullmatch(value):
         return calendar_time(match["month"], match["day"], match["clock"], match["year"])
     found = head(f"{value} ")
-    if not (half := _HALF_OF_DAY.search(value)) or found is None or found.time is None:
-        return found and found.time
-    is_noon, is_later = int(half["hour"]) == _NOON, half["half"] == "PM"
-    return found.time + _HALF_A_DAY * (is_later - is_noon)
+    return found and found.time
 
 
 def _epoch_seconds(value: object) -> float | None:
