@@ -36,6 +36,8 @@ _LEVEL_FIRST = lazy_regex(
 """A level before a time: a name, or a letter as Tornado, Jupyter and Optuna print it."""
 _LETTERS = {"I": "I", "W": "W", "E": "E", "F": "F", "D": "I", "C": "E"}
 _LEVEL = lazy_regex(rf"\W{{0,4}}\b({_LEVELS})\b\W?(.*)", re.DOTALL)
+_BRACKETED_LEVEL = lazy_regex(rf"\W{{0,3}}\[({_LEVELS}) *\]:?", re.IGNORECASE)
+"""A level in brackets, in lower case as structlog prints it: `[error    ]`."""
 _NAME_LEVEL = lazy_regex(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?")
 _EPOCH = lazy_regex(
     rf"(?:\[(1\d{{9}}(?:\.\d+|\d{{3}})?)\]|(1\d{{9}}\.\d+)|(1\d{{9}}(?:\d{{3}})?)(?= (?:{_LEVELS})\b))"
@@ -202,6 +204,8 @@ def _dated(time: float | None, rest: str) -> Head:
         return Head("python", time, LEVEL_NAMES[match[1]], match[2], match[3])
     if match := _LEVEL.match(rest[:60]):
         return _python(time, LEVEL_NAMES[match[1]], rest[match.start(2) :])
+    if match := _BRACKETED_LEVEL.match(rest[:60]):
+        return Head("python", time, LEVEL_NAMES[match[1].upper()], None, rest[match.end() :].strip())
     if match := _NAME_LEVEL.match(rest[:90]):
         text = rest[match.end() :].lstrip(" :-|").rstrip()
         return Head("python", time, LEVEL_NAMES[match[2]], match[1], text)
