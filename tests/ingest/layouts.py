@@ -16,7 +16,7 @@ from pathlib import Path
 
 import zstandard
 
-from analyzer.ingest.logs.prefixes import head
+from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.ingest.logs.progress import is_progress
 from tests.ingest.exported import (
     Lay,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.ingest.logs.prefixes import head
+from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.pipeline import analyze
 from tests.ingest.exported import others
 from tests.ingest.layouts import CHIEFS, LAYOUTS, each_log

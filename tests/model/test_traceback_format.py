@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
-from analyzer.ingest.logs.dates import Dates
+from analyzer.ingest.logs.prefixes.dates import Dates
 from analyzer.ingest.logs.records import Record, records, wording
 from analyzer.ingest.logs.text import lines
 from analyzer.model.traceback_format import executed, parse, starts_traceback

@@ -12,9 +12,9 @@ from analyzer.ingest.logs.collectors.sections import has_headings
 from analyzer.ingest.logs.collectors.streams import detect_style, is_unread_layout, split_streams
 from analyzer.ingest.logs.pastes.hard_wraps import joined
 from analyzer.ingest.logs.pastes.markdown import LARGEST_PASTE, style_of_paste, unmarked
+from analyzer.ingest.logs.prefixes.time_formats import NO_YEAR
 from analyzer.ingest.logs.stream import read_stream
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, lines
-from analyzer.ingest.logs.time_formats import NO_YEAR
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.scan.blocks import LogSlice

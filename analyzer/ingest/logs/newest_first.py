@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from analyzer.ingest.logs.prefixes import head
-from analyzer.ingest.logs.time_formats import seconds
+from analyzer.ingest.logs.prefixes.heads import head
+from analyzer.ingest.logs.prefixes.time_formats import seconds
 
 _CHECKED_BYTES = 1 << 16
 _ENOUGH = 6

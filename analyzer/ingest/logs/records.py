@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from analyzer.ingest.logs.dates import Dates
 from analyzer.ingest.logs.pastes.markdown import is_fence
-from analyzer.ingest.logs.prefixes import Head, head
+from analyzer.ingest.logs.prefixes.dates import Dates
+from analyzer.ingest.logs.prefixes.heads import Head, head
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import Line, shorten
 from analyzer.model.lazy_regex import lazy_regex

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from analyzer.ingest.logs import fact_patterns, gauges
 from analyzer.ingest.logs.boots import BOOTED, Boots
-from analyzer.ingest.logs.dates import Dates
 from analyzer.ingest.logs.pastes.markdown import begins_output, is_fence
 from analyzer.ingest.logs.pod_lines import PodLines
+from analyzer.ingest.logs.prefixes.dates import Dates
 from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
 from analyzer.ingest.logs.records import Record, records
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, Line, lines

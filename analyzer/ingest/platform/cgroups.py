@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from analyzer.ingest.logs.gauges import add_gauge
-from analyzer.ingest.logs.time_formats import seconds
+from analyzer.ingest.logs.prefixes.time_formats import seconds
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.text_reader import read_lines, searched_text

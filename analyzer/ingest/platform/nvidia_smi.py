@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from analyzer.ingest.logs.gauges import add_gauge, size
-from analyzer.ingest.logs.time_formats import MONTHS, calendar_time, seconds
+from analyzer.ingest.logs.prefixes.time_formats import MONTHS, calendar_time, seconds
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.ingest.text_reader import read_lines, searched_text

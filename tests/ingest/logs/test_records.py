@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from analyzer.ingest.logs.dates import Dates
+from analyzer.ingest.logs.prefixes.dates import Dates
 from analyzer.ingest.logs.records import Record, records, wording
 from analyzer.ingest.logs.text import lines
 from tests.rules import our_rules

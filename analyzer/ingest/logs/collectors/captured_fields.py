@@ -14,7 +14,7 @@ from analyzer.ingest.logs.collectors import structured
 from analyzer.ingest.logs.collectors.learned import begins_own_line, rank_of_key
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 from analyzer.ingest.logs.collectors.timestamps import entry_time, iso_timestamp
-from analyzer.ingest.logs.prefixes import head
+from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.ingest.logs.text import storable
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of

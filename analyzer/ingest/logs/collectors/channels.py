@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from analyzer.ingest.logs.collectors.headings import is_of_ansible
-from analyzer.ingest.logs.prefixes import head
+from analyzer.ingest.logs.prefixes.heads import head
 
 Numbered = list[tuple[int, str]]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine
-from analyzer.ingest.logs.prefixes import head
+from analyzer.ingest.logs.prefixes.heads import head
 
 _IN_COLOUR = re.compile(r"\x1b\[(?P<colour>\d[\d;]*)m(?P<text>[^\x1b]*)\x1b\[0?m\s*$")
 """Regex for a line that has one colour from its first to its last character."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
-from analyzer.ingest.logs.prefixes import LEVEL_NAMES
+from analyzer.ingest.logs.prefixes.heads import LEVEL_NAMES
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 

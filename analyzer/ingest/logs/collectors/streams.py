@@ -43,7 +43,7 @@ from analyzer.ingest.logs.collectors.styles import (
     tagged_rank,
 )
 from analyzer.ingest.logs.collectors.timestamps import TimestampStripper, iso_timestamp
-from analyzer.ingest.logs.prefixes import head
+from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.ingest.logs.text import ESCAPES
 
 _MIN_MARKED_SHARE = 0.9

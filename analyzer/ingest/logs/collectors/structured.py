@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.ingest.logs.prefixes import LEVEL_NAMES, head
+from analyzer.ingest.logs.prefixes.heads import LEVEL_NAMES, head
 from analyzer.ingest.logs.text import storable
 
 Entry = Mapping[str, Any]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from analyzer.ingest.logs.collectors import structured
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style, regex_style
 from analyzer.ingest.logs.collectors.timestamps import is_of_another_day, iso_timestamp, split_timestamp
-from analyzer.ingest.logs.prefixes import LEVEL_NAMES
+from analyzer.ingest.logs.prefixes.heads import LEVEL_NAMES
 from analyzer.ingest.logs.text import storable
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from analyzer.ingest.logs.documents import TextLine, parsed_json
-from analyzer.ingest.logs.prefixes import head
+from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
 from analyzer.model.traceback_format import starts_traceback

@@ -8,7 +8,7 @@ from typing import Any
 
 from analyzer.ingest.logs.collectors.structured import MESSAGE_KEYS, is_log_entry
 from analyzer.ingest.logs.entries.json_lines import objects_in_turn
-from analyzer.ingest.logs.prefixes import head
+from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.ingest.reader_output import is_too_dense
 from analyzer.model.lazy_regex import lazy_regex
 

@@ -13,7 +13,7 @@ from analyzer.ingest.logs.collectors.streams import detect_style
 from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled, with_messages
 from analyzer.ingest.logs.pastes.manifests import declared
 from analyzer.ingest.logs.pastes.post import printed
-from analyzer.ingest.logs.prefixes import head
+from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.traceback_format import header_of, names_error
 

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from analyzer.ingest.logs.pastes.line_forms import PROSE, Form
-from analyzer.ingest.logs.prefixes import head
+from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.traceback_format import names_error, starts_traceback
 

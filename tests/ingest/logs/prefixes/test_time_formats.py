@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.ingest.logs.prefixes import Head, head
-from analyzer.ingest.logs.time_formats import stamp
+from analyzer.ingest.logs.prefixes.heads import Head, head
+from analyzer.ingest.logs.prefixes.time_formats import stamp
 
 AT = datetime(2026, 11, 22, 17, 12, 44, tzinfo=UTC).timestamp()
 TEXT = "step 3 loss 0.5"

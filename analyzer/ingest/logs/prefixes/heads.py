@@ -7,7 +7,7 @@ from the last line that had one. Times without a zone are read as UTC.
 import re
 from typing import NamedTuple
 
-from analyzer.ingest.logs.time_formats import DAYS, MONTHS, NO_YEAR, seconds, stamp
+from analyzer.ingest.logs.prefixes.time_formats import DAYS, MONTHS, NO_YEAR, seconds, stamp
 from analyzer.model.lazy_regex import lazy_regex
 
 LEVEL_NAMES = {

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from analyzer.ingest.logs.dates import Dates
+from analyzer.ingest.logs.prefixes.dates import Dates
 
 DATED = "2026-11-20 23:59:00.000001: I tensorflow/core/util/port.cc:113] on"
 ABSL = "I0000 00:00:1795219140.000001    41 port.cc:153] on"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from analyzer.ingest.logs.prefixes import Head, head
+from analyzer.ingest.logs.prefixes.heads import Head, head
 from analyzer.ingest.logs.text import lines
 
 _HALF_A_YEAR = 183 * 86_400

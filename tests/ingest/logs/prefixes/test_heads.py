@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.ingest.logs.prefixes import Head, head
-from analyzer.ingest.logs.time_formats import seconds
+from analyzer.ingest.logs.prefixes.heads import Head, head
+from analyzer.ingest.logs.prefixes.time_formats import seconds
 
 NOON = 1795225237.0
 
