@@ -64,7 +64,9 @@ _RFC5424 = lazy_regex(
 _SEVERITIES = "EEEEWIII"
 """Level of each severity of syslog, from emergency to debug."""
 _JSON_TIME = lazy_regex(
-    rf'"(?:@?time(?:stamp)?|ts|asctime|datetime)"\s*:\s*(?:"({_DATE})"|(1\d{{9}}(?:\.\d+)?)\b)', re.IGNORECASE
+    rf'"(?:@?time(?:stamp)?|@?t|ts|asctime|created|date|datetime)"\s*:\s*'
+    rf'(?:"({_DATE})"|(1\d{{9}}(?:\d{{3}}|\.\d+)?)\b)',
+    re.IGNORECASE,
 )
 _LOGFMT = lazy_regex(
     r'(?:[\w.]{1,40}=(?:"[^"]*"|\S*) ){0,4}?'
@@ -130,8 +132,7 @@ def _time_first(line: str, year: int) -> Head | None:
     if line[:1] == "{":
         return _json(line)
     if line[:1] in "1[" and (match := _EPOCH.match(line)):
-        time = float(match[1] or match[2] or match[3])
-        return _dated(time / 1000 if time >= _MILLISECONDS_FROM else time, f" {match[4]}")
+        return _dated(_of_epoch(match[1] or match[2] or match[3]), f" {match[4]}")
     return _rarer(line, year)
 
 
@@ -173,7 +174,7 @@ def _json(line: str) -> Head | None:
     """Parse time and level of a JSON line; the text stays whole, since its other fields are values."""
     if not (match := _JSON_TIME.search(line, 0, 2_000)):
         return None
-    time = seconds(match[1]) if match[1] else float(match[2])
+    time = seconds(match[1]) if match[1] else _of_epoch(match[2])
     level = _JSON_LEVEL.search(line, 0, 2_000)
     return Head("plain", time, LEVEL_NAMES[level[1].upper()] if level else None, None, line)
 
@@ -217,6 +218,12 @@ def _python(time: float | None, level: str, rest: str) -> Head:
     if match := _NAMED.match(rest[:80]):
         return Head("python", time, level, match[1], rest[match.start(2) :].strip())
     return Head("python", time, level, None, rest.lstrip(" :-|").rstrip())
+
+
+def _of_epoch(number: str) -> float:
+    """Return seconds since 1970 from a number of seconds or of milliseconds."""
+    time = float(number)
+    return time / 1000 if time >= _MILLISECONDS_FROM else time
 
 
 def _basename(path: str) -> str:
