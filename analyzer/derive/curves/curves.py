@@ -37,7 +37,8 @@ _NOT_OF_MODEL = re.compile(
 """Regex for tags of durations, rates and counters."""
 _QUANTITIES: Mapping[str, re.Pattern[str]] = {
     "training_loss": re.compile(
-        rf"(?i)^(?:(?:train|training|local|global|batch|epoch|total|mean|step)[_/ ]?)*(?:loss|{LOSS_WORDS})$"
+        r"(?i)^(?:(?:train|training|local|global|batch|epoch|total|mean|step)[_/ ]?)*"
+        rf"(?:loss|cost|xent|cross_?entropy|{LOSS_WORDS})$"
     ),
     "loss": re.compile(rf"(?i)(?:loss|(?:^|[_/. ])(?:{LOSS_WORDS}))(?:[_/ ]?\d+)?$"),
     "learning_rate": re.compile(r"(?i)(?:^|[/_ ])(?:lr|learning_rate)$"),

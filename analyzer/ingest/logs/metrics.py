@@ -41,6 +41,14 @@ _SPACED_DURATION = lazy_regex(
     re.IGNORECASE,
 )
 """Regex for a name and a duration with nothing but spaces between them: `compute 812 ms`."""
+_AT_POSITION = lazy_regex(
+    r"(?<![\w.])(?P<name>(?:(?:val|valid|validation|eval|evaluation|test|dev|best)[ _])?"
+    rf"(?:\w*loss|cost|{LOSS_WORDS}))(?: \([^()]{{1,40}}\))?"
+    r" (?:after|at|for|in|of|over) (?:step|iteration|iter|batch|epoch)s?\s?#?\d+(?:\s?/\s?\d+)?"
+    rf"\s*(?:[:=]|is\b|was\b)\s*(?P<number>{NUMBER})(?P<unit>)\b",
+    re.IGNORECASE,
+)
+"""Regex for a loss that stands behind its step or epoch: `Training loss (for one batch) at step 40: 0.31`."""
 _RATE = lazy_regex(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s)/(?P<name>step|it|iter|batch)\b")
 _NO_METRICS = frozenset({
     "attempt", "batch", "date", "elapsed", "epoch", "epochs", "eta", "global_step", "host", "id", "index",
@@ -100,12 +108,13 @@ def tag_of(name: str, unit: str = "") -> tuple[str, float]:
 
 def has_known(text: str) -> bool:
     """Return whether a line has a metric with a well-known name."""
-    return _KNOWN.search(text) is not None
+    return _KNOWN.search(text) is not None or _AT_POSITION.search(text) is not None
 
 
 def has_outcome(text: str) -> bool:
     """Return whether a line has a well-known metric other than the learning rate, which is a setting."""
-    return any(not _SETTING.search(match["name"]) for match in _KNOWN.finditer(text))
+    named = (not _SETTING.search(match["name"]) for match in _KNOWN.finditer(text))
+    return any(named) or _AT_POSITION.search(text) is not None
 
 
 def has_pair(text: str) -> bool:
@@ -121,7 +130,7 @@ def has_spaced(text: str) -> bool:
 def metrics(text: str) -> Iterator[Metric]:
     """Yield the metrics of a line in order."""
     around = _KNOWN.sub("", text)
-    known = list(_KNOWN.finditer(text))
+    known = [*_KNOWN.finditer(text), *_AT_POSITION.finditer(text)]
     found = {match.start("number"): match for match in (*_RATE.finditer(text), *known)}
     spaced = (*_SPACED.finditer(text), *_SPACED_DURATION.finditer(text))
     for match in (*_PAIR.finditer(text), *spaced):

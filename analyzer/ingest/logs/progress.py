@@ -29,10 +29,13 @@ _EPOCH = lazy_regex(
 _BAR = lazy_regex(r"\s*(\d+)/(\d+|Unknown) ?(?:\[[=>.]*\]|[━ ]{2,}|(?= ?-? ?\d+m?s))(?=.*?(?:- |\ds|ETA))")
 _METRIC = lazy_regex(rf" - ([A-Za-z_][\w./]*): ({NUMBER})\b", re.IGNORECASE)
 _KEY = r"[\"']?\s*[:=#]?\s*[\"'\[(]?\s*"
-_STEP_WORDS = r"paso|passo|étape|etapa|schritt|krok|stap|ad[ıi]m|шаг|ステップ|步骤|步|第(?=\s*\d+\s*步)"
+_STEP_WORDS = (
+    r"paso|passo|étape|etapa|schritt|krok|stap|steg|ad[ıi]m|шаг|스텝|단계|ステップ|步骤|步|第(?=\s*\d+\s*步)"
+)
 """Words for a step in other languages; Chinese counts between two signs, `第 40 步`."""
 _EPOCH_WORDS = (
-    r"epoch[ea]?|[ée]poque|[ée]poca|эпоха|エポック|轮次|第(?=\s*\d+\s*(?:/\s*\d+\s*)?(?:[轮輪]|エポック))"
+    r"epoch[ea]?|[ée]poque|[ée]poca|эпоха|에폭|에포크|エポック|轮次"
+    r"|第(?=\s*\d+\s*(?:/\s*\d+\s*)?(?:[轮輪]|エポック))"
 )
 _COUNT = r"\d{1,3}(?:,\d{3}){1,4}(?!\d|[.,]\d)|\d+"
 """Regex for a count, with commas between thousands or without."""
@@ -67,6 +70,16 @@ _EPOCH_OF_TOTAL = lazy_regex(
     re.IGNORECASE,
 )
 """Regex for an epoch and the planned number of epochs at the start of a line."""
+_EPOCH_AND_STEP = lazy_regex(
+    r"\W{0,3}(?:\[(\d+), ?(\d+)\](?=\s)"
+    r"|[Ee](?:p|poch)?_?(\d+)[ ,:/|]{1,3}(?:[SsBbIi]|it|step|batch)_?(\d+)(?=[ ,:/|]))"
+)
+"""Regex for `[3, 200]` or `e3 b200` at the start of a line: the epoch, and the step in it."""
+_AFTER_STEPS = lazy_regex(
+    rf"(?<![\w-])after ({_COUNT})(?: {_OF} ({_COUNT}))?(?: training)? "
+    r"(?:steps|iterations|iters|batches|updates)\b",
+    re.IGNORECASE,
+)
 _CHECKPOINT = lazy_regex(r"Saving checkpoints for (\d+) into\b")
 _EVALUATION = lazy_regex(r"Saving dict for global step (\d+): ")
 _HINT = lazy_regex(
@@ -85,7 +98,7 @@ _COUNTER = lazy_regex(
     r"\s{0,40}\W{0,3}(?:[\w.-]{1,24}(?:\W{1,3}|\s{1,30})){0,3}?(?<![\w.-])"
     r"(?!(?:attempts?|day|device|file|gpu|host|id|jobs?|line|node|part|pid|port|process|rank|replica|restarts?"
     r"|retr(?:y|ies)|seed|shard|task|thread|try|uptime|version|wait\w*|workers?)\b)"
-    r"(?P<name>[^\W\d]{2,24})[\s:=#]{1,3}(?P<count>\d+)"
+    r"(?P<name>[^\W\d]{2,24}[\s:=#]|[iknt]=)[\s:=#]{0,2}(?P<count>\d+)"
     r"(?![\w.%-]|[,:]\d| ?(?:[mu]?s|secs?|seconds|[kmg]i?b|bytes)\b)"
     r"(?:\s*(?:/|of)\s*(?P<total>\d+))?(?=.*?[\s=:(][-+]?\d+\.\d)",
     re.IGNORECASE,
@@ -169,8 +182,11 @@ def _layout_of(shape: str) -> _Layout | None:
         return _Layout("evaluation", (None, None, match.span(1), None), tuple(metrics(shape)))
     if len(shape) > _MAX_LINE_CHARS or not _HINT.search(shape) or not _is_custom_loop(shape):
         return None
+    if (match := _EPOCH_AND_STEP.match(shape)) and has_known(shape):
+        of = 1 if match[1] else 3
+        return _Layout("loop", (match.span(of), None, match.span(of + 1), None), tuple(metrics(shape)))
     step, epoch = _TQDM.match(shape) or _STEP.search(shape), _CUSTOM_EPOCH.search(shape)
-    step = step or (None if epoch else _FRACTION.match(shape))
+    step = step or (None if epoch else _FRACTION.match(shape) or _AFTER_STEPS.search(shape))
     origin = "estimator" if shape.startswith("loss = ") else "loop"
     return _Layout(origin, (*_spans(epoch), *_spans(step)), tuple(metrics(shape)))
 
@@ -213,7 +229,8 @@ def _is_custom_loop(text: str) -> bool:
         step = _STEP.search(text)
         if step and "batch" in step[0].lower() and not step[2] and not has_outcome(text):
             return False
-        return any((_TQDM.match(text), step, _CUSTOM_EPOCH.search(text), _FRACTION.match(text)))
+        shown = (_TQDM.match(text), step, _CUSTOM_EPOCH.search(text), _FRACTION.match(text))
+        return any(shown) or bool(_EPOCH_AND_STEP.match(text) or _AFTER_STEPS.search(text))
     if _EPOCH_OF_TOTAL.match(text) and has_spaced(text):
         return True
     return bool(_TQDM.match(text) or _LEADING_EPOCH.match(text)) and has_pair(text)
