@@ -88,6 +88,17 @@ def test_words_that_only_resemble_a_result_end_nothing(line: str) -> None:
         ("Epoch 00002: early stopping", "finished"),
         ("Epoch 2: early stopping has patience 3", "unknown"),
         ("early stopping after epoch 2 not possible", "unknown"),
+        ("Early stopping triggered at epoch 2.", "finished"),
+        ("Early stopping: no better loss for 1 epoch", "unknown"),
+        ("early stopping patience: 3", "unknown"),
+        ("[worker-0] Reached the maximum number of steps, leaving", "finished"),
+        ("reached the target accuracy of the warm-up", "unknown"),
+        ("*** training is over ***", "finished"),
+        ("training over 3 workers begins", "unknown"),
+        ("Process finished with exit code 0", "finished"),
+        ("child process 3: exit code 0", "unknown"),
+        ("Results written to /out/metrics.json", "finished"),
+        ("훈련이 완료되었습니다", "finished"),
     ],
 )
 def test_keras_says_that_it_stopped_early(line: str, ended: str) -> None:
