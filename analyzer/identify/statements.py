@@ -36,6 +36,8 @@ _OF_REPORT = ("lsf", "lsf_job", "pbs", "pbs_job", "out_of_memory", "exit_code")
 """Keys of facts that the report of a scheduler states of a job."""
 _EXIT_CODE_OF = "exit_code:"
 """Start of the key of an exit code that is of another process, which the key names."""
+_IN_COLOUR = "#colour "
+"""Part of the name of a stream that is told from others by its colour alone, as SageMaker's SDK prints hosts."""
 _JOB_IDS = ("lsf_job", "pbs_job")
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""
@@ -190,14 +192,15 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
 
     Lines of Slurm, the report of another scheduler and a SIGTERM, which supervisors report too, do not count.
     Nor do, in the unlabelled lines of a log with labelled ones, facts and the exceptions that a launcher
-    raises about its program. A server of the tf.data service that is no task of the cluster does not train;
-    nor does Spark's driver if it shows no progress.
+    raises about its program; where colours are the labels, no line does. A server of the tf.data service that
+    is no task of the cluster does not train; nor does Spark's driver if it shows no progress.
     """
     wanted = list(logs)
     if not wanted:
         return set()
-    own = pl.col("source").is_in(wanted)
     labelled = {name.rpartition("#")[0] for name in tables["sources"]["source"]}
+    coloured = {name.rpartition("#")[0] for name in tables["sources"]["source"] if _IN_COLOUR in name}
+    own = pl.col("source").is_in([name for name in wanted if name not in coloured])
     unlabelled = own & ~pl.col("source").is_in(list(labelled))
     launcher = messages.wording("of_launcher")
     raised = tables["records"].filter(own & (pl.col("kind") == "traceback"))

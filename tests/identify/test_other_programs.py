@@ -45,3 +45,16 @@ def test_a_server_of_the_data_service_is_no_worker(
     logs = {f"worker-{index}.log": "step 1 loss 0.5\n" for index in range(2)}
     found = workers_of(make_run({**logs, "feed.log": served + server * is_task}))
     assert (found["feed.log"] is not None) is is_task
+
+
+def test_lines_without_a_colour_are_of_no_host(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """Where colours tell the hosts apart, as in what SageMaker's SDK prints, they are the SDK's own."""
+    stamp = "2026-11-21 00:05:01.083826: I tensorflow/core/util/port.cc:113] oneDNN custom operations are on."
+    lines = [f"step {number} loss 0.5" for number in range(1, 4)]
+    for colour in (34, 35):
+        status = "2026-11-21 00:05:00 Training - Training image download completed. Training in progress."
+        dump = [f'{status}\x1b[{colour}m{{"option": 1,', '    "other": 2', "}\x1b[0m"]
+        lines += [*dump, *(f"\x1b[{colour}m{line}\x1b[0m" for line in [stamp, "step 5 loss 0.4"] * 12)]
+    found = workers_of(make_run({"train.log": "\n".join(lines)}))
+    assert found["train.log"] is None
+    assert {found["train.log#colour 34"], found["train.log#colour 35"]} == {"worker:0", "worker:1"}
