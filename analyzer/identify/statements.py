@@ -36,8 +36,9 @@ _OF_REPORT = ("lsf", "lsf_job", "pbs", "pbs_job", "out_of_memory", "exit_code")
 """Keys of facts that the report of a scheduler states of a job."""
 _EXIT_CODE_OF = "exit_code:"
 """Start of the key of an exit code that is of another process, which the key names."""
-_IN_COLOUR = "#colour "
-"""Part of the name of a stream that is told from others by its colour alone, as SageMaker's SDK prints hosts."""
+_IN_COLOUR = (
+    "#colour "  # of a stream that its colour alone tells from others, as SageMaker's SDK prints hosts
+)
 _JOB_IDS = ("lsf_job", "pbs_job")
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""

@@ -35,7 +35,7 @@ _BAR_WITH_MORE = lazy_regex(r"[^|]{0,80}?\d%\|[^|]*\|\s*\d+/\d+ \[[^\]]*\](?=[^\
 """Regex for a bar of tqdm with a text behind it: tqdm ends its line only at its last step."""
 _ESCAPED_REDRAW = "#010#010"
 _ESCAPED = lazy_regex(r"(?:#010){2,}(?:#015)?|#015(?= *\d+/\d+ \[)")
-"""Regex for backspaces and carriage returns as rsyslog writes them, in octal: so Keras' bars reach CloudWatch."""
+"""Regex for backspaces and returns in octal, as rsyslog writes them: so Keras' bars reach CloudWatch."""
 _LEVEL_AND_TIME = re.compile(r"[IWEF](?:\d{4} \d| )")
 """Part common to both timestamp formats of TensorFlow."""
 

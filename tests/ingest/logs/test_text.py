@@ -24,7 +24,7 @@ def texts(data: bytes) -> list[str]:
 
 
 def test_a_bar_whose_control_codes_syslog_escaped() -> None:
-    """rsyslog writes them in octal, as in SageMaker's logs; other text with such a number is kept."""
+    """Rsyslog writes them in octal, as in SageMaker's logs; other text with such a number is kept."""
     bar = (
         "Epoch 1/2\n"
         + "#010" * 9
