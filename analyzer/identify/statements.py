@@ -36,9 +36,6 @@ _OF_REPORT = ("lsf", "lsf_job", "pbs", "pbs_job", "out_of_memory", "exit_code")
 """Keys of facts that the report of a scheduler states of a job."""
 _EXIT_CODE_OF = "exit_code:"
 """Start of the key of an exit code that is of another process, which the key names."""
-_IN_COLOUR = (
-    "#colour "  # of a stream that its colour alone tells from others, as SageMaker's SDK prints hosts
-)
 _JOB_IDS = ("lsf_job", "pbs_job")
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""
@@ -200,7 +197,7 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
     if not wanted:
         return set()
     labelled = {name.rpartition("#")[0] for name in tables["sources"]["source"]}
-    coloured = {name.rpartition("#")[0] for name in tables["sources"]["source"] if _IN_COLOUR in name}
+    coloured = {name.rpartition("#")[0] for name in tables["sources"]["source"] if "#colour " in name}
     own = pl.col("source").is_in([name for name in wanted if name not in coloured])
     unlabelled = own & ~pl.col("source").is_in(list(labelled))
     launcher = messages.wording("of_launcher")
