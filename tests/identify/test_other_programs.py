@@ -58,3 +58,18 @@ def test_lines_without_a_colour_are_of_no_host(make_run: Callable[[Mapping[str, 
     found = workers_of(make_run({"train.log": "\n".join(lines)}))
     assert found["train.log"] is None
     assert {found["train.log#colour 34"], found["train.log#colour 35"]} == {"worker:0", "worker:1"}
+
+
+@pytest.mark.parametrize("progress", ["", "step 6 loss 0.4\n"], ids=["none", "a step"])
+def test_a_launcher_that_imports_tensorflow_is_no_worker(
+    make_run: Callable[[Mapping[str, str]], Path], progress: str
+) -> None:
+    """As horovodrun does to see what was built; a step beside the ranks is of a program that trains."""
+    stamp = "2026-11-21 00:05:01.083826: I tensorflow/core/platform/cpu_feature_guard.cc:182] AVX2 FMA\n"
+    ranks = "".join(
+        f"[{rank}]<stderr>:{stamp}[{rank}]<stdout>:step {step} loss 0.5\n"
+        for step in range(1, 4)
+        for rank in (0, 1)
+    )
+    found = workers_of(make_run({"output.log": stamp + ranks + progress}))
+    assert (found["output.log"] is None) is (not progress)
