@@ -12,7 +12,7 @@ import polars as pl
 from analyzer.identify.attempts import Attempts, attempts, counts_from_zero, event_file_attempts
 from analyzer.identify.exit_codes import with_named_exit_codes
 from analyzer.identify.names_against_logs import stated_against_names
-from analyzer.identify.nodes import with_hosts_of_directories, with_workers_on_nodes
+from analyzer.identify.nodes import with_hosts_of_directories, with_tasks_of_steps, with_workers_on_nodes
 from analyzer.identify.recorded_attempts import (
     Recording,
     claims_of_further,
@@ -49,7 +49,8 @@ def identify(read: Tables, messages: Messages) -> Tables:
     placed = {name: _with_identity(rows, identity, when) for name, rows in stating.items()}
     facts = _counted_on(tables["facts"], placed["facts"], identity, when)
     last = _last_attempts(tables["facts"], facts, own, when, begun)
-    facts = joined("facts", [facts.with_columns(last), _identity_facts(own, found, when)])
+    facts = with_tasks_of_steps(facts.with_columns(last), stated)
+    facts = joined("facts", [facts, _identity_facts(own, found, when)])
     unparted = [{"source": source, "what": what} for source, what in when.unparted.items()]
     return {
         **read,

@@ -9,7 +9,7 @@ import polars as pl
 from analyzer.identify.claims import stated_clusters, task_addresses
 from analyzer.identify.statements import NamedSource, Statements
 from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import attempt_of, is_kernel_log, worker_of
+from analyzer.model.task_names import attempt_of, is_kernel_log, split_task, worker_of
 from analyzer.tables.builders import frame, joined
 from analyzer.tables.grouping import grouped
 
@@ -95,6 +95,26 @@ def with_workers_on_nodes(facts: pl.DataFrame, stated: Statements) -> pl.DataFra
     assigned = problems.with_columns(node=_short_name("value")).join(places, on="node", how="left")
     assigned = assigned.with_columns(worker="on_it")  # not the one whose log reports it
     return pl.concat([facts.filter(~_PROBLEM), assigned.select(facts.columns)])
+
+
+def with_tasks_of_steps(facts: pl.DataFrame, stated: Statements) -> pl.DataFrame:
+    """Return the facts that srun states of a task of its step, with the task of the cluster on that host.
+
+    A step numbers its tasks over all roles, so in a cluster with other roles than `worker` the number is no
+    worker's index: only a host with the address of one task tells which it is; else the task stays unknown.
+    """
+    specs = map(task_addresses, stated_clusters(stated))
+    listed = [(task, host.rpartition(":")[0]) for spec in specs for task, host in spec.items()]
+    if all(split_task(task)[0] == "worker" for task, _ in listed):
+        return facts
+    place = ["source", "line", "worker"]
+    tasks = pl.DataFrame(listed, schema=["task", "name"], orient="row").select(
+        "task", node=_short_name("name")
+    )
+    steps = facts.filter(key="ran_on").select(*place, node=_short_name("value"), of_step=True).unique()
+    found = steps.join(tasks.unique().filter(pl.len().over("node") == 1), on="node", how="left").drop("node")
+    told = facts.join(found, on=place, how="left", maintain_order="left")
+    return told.with_columns(worker=pl.when("of_step").then("task").otherwise("worker")).select(facts.columns)
 
 
 def _short_name(column: str) -> pl.Expr:

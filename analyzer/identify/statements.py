@@ -190,14 +190,16 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
 
     Lines of Slurm, the report of another scheduler and a SIGTERM, which supervisors report too, do not count.
     Nor do, in the unlabelled lines of a log with labelled ones, facts and the exceptions that a launcher
-    raises about its program. A server of the tf.data service that is no task of the cluster does not train;
-    nor does Spark's driver if it shows no progress.
+    raises about its program; nor, beside ranks, what it prints as it imports TensorFlow; nor anything beside
+    colours. Nor does a server of the tf.data service that is no task, or Spark's driver without progress.
     """
     wanted = list(logs)
     if not wanted:
         return set()
-    own = pl.col("source").is_in(wanted)
-    labelled = {name.rpartition("#")[0] for name in tables["sources"]["source"]}
+    labels = [name.rpartition("#") for name in tables["sources"]["source"]]
+    labelled, ranked = {log for log, _, _ in labels}, [log for log, _, label in labels if label.isdigit()]
+    coloured = {log for log, _, label in labels if label.startswith("colour ")}
+    own = pl.col("source").is_in([name for name in wanted if name not in coloured])
     unlabelled = own & ~pl.col("source").is_in(list(labelled))
     launcher = messages.wording("of_launcher")
     raised = tables["records"].filter(own & (pl.col("kind") == "traceback"))
@@ -208,7 +210,7 @@ def training_logs(tables: Tables, logs: Iterable[str], messages: Messages) -> se
     reports = facts.filter(pl.col("key").is_in(_JOB_IDS))["source"].to_list()
     reported = pl.col("source").is_in(reports) & pl.col("key").is_in(_OF_REPORT)
     shown = (
-        tables["records"].filter(own & (pl.col("kind") == "cpp")),
+        tables["records"].filter(own & (pl.col("kind") == "cpp") & ~pl.col("source").is_in(ranked)),
         raised.filter(pl.Series(of_program, dtype=pl.Boolean)),
         tables["scalars"].filter(own & (pl.col("origin") != GAUGE)),
         facts.filter(~reported),

@@ -89,3 +89,31 @@ def test_a_directory_of_a_host_names_the_host_of_its_worker(
     tables = tables_of({"node=1/worker-0.log": LOG, "gpu22/worker-1.log": LOG, **more})
     found = tables["facts"].filter(key="host").select("worker", "value")
     assert dict(found.rows()) == hosts
+
+
+@pytest.mark.parametrize(
+    ("worker", "blamed"), [("n2:2222", "worker:0"), ("n1:2222", None)], ids=["alone", "beside the server"]
+)
+def test_the_number_of_a_step_s_task_is_no_index_beside_a_parameter_server(
+    tables_of: TablesOf, worker: str, blamed: str | None
+) -> None:
+    """The step counts the server too, so that only a host with one task of the cluster tells which ended."""
+    stamp = "2026-11-21 00:05:01.083826: I tensorflow/core/distributed_runtime/rpc/"
+    lines = [
+        f"{stamp}grpc_channel.cc:215] Initialize GrpcChannelCache for job {job} -> {{0 -> {address}}}"
+        for job, address in (("ps", "n1:2222"), ("worker", worker))
+    ]
+    ended = f"srun: error: {worker.partition(':')[0]}: task 1: Exited with exit code 1"
+    facts = tables_of({"slurm-7.out": "\n".join([*lines, ended])})["facts"]
+    assert facts.filter(key="exit_code")["worker"].to_list() == [blamed]
+
+
+def test_the_number_of_a_step_s_task_is_an_index_among_workers(tables_of: TablesOf) -> None:
+    """A cluster of workers alone is numbered as the step is."""
+    stamp = "2026-11-21 00:05:01.083826: I tensorflow/core/distributed_runtime/rpc/"
+    line = (
+        f"{stamp}grpc_channel.cc:215] Initialize GrpcChannelCache for job worker -> {{0 -> n1:1, 1 -> n2:1}}"
+    )
+    ended = "srun: error: n2: task 1: Exited with exit code 1"
+    facts = tables_of({"slurm-7.out": f"{line}\n{ended}"})["facts"]
+    assert facts.filter(key="exit_code")["worker"].to_list() == ["worker:1"]

@@ -45,3 +45,31 @@ def test_a_server_of_the_data_service_is_no_worker(
     logs = {f"worker-{index}.log": "step 1 loss 0.5\n" for index in range(2)}
     found = workers_of(make_run({**logs, "feed.log": served + server * is_task}))
     assert (found["feed.log"] is not None) is is_task
+
+
+def test_lines_without_a_colour_are_of_no_host(make_run: Callable[[Mapping[str, str]], Path]) -> None:
+    """Where colours tell the hosts apart, as in what SageMaker's SDK prints, they are the SDK's own."""
+    stamp = "2026-11-21 00:05:01.083826: I tensorflow/core/util/port.cc:113] oneDNN custom operations are on."
+    lines = [f"step {number} loss 0.5" for number in range(1, 4)]
+    for colour in (34, 35):
+        status = "2026-11-21 00:05:00 Training - Training image download completed. Training in progress."
+        dump = [f'{status}\x1b[{colour}m{{"option": 1,', '    "other": 2', "}\x1b[0m"]
+        lines += [*dump, *(f"\x1b[{colour}m{line}\x1b[0m" for line in [stamp, "step 5 loss 0.4"] * 12)]
+    found = workers_of(make_run({"train.log": "\n".join(lines)}))
+    assert found["train.log"] is None
+    assert {found["train.log#colour 34"], found["train.log#colour 35"]} == {"worker:0", "worker:1"}
+
+
+@pytest.mark.parametrize("progress", ["", "step 6 loss 0.4\n"], ids=["none", "a step"])
+def test_a_launcher_that_imports_tensorflow_is_no_worker(
+    make_run: Callable[[Mapping[str, str]], Path], progress: str
+) -> None:
+    """As horovodrun does to see what was built; a step beside the ranks is of a program that trains."""
+    stamp = "2026-11-21 00:05:01.083826: I tensorflow/core/platform/cpu_feature_guard.cc:182] AVX2 FMA\n"
+    ranks = "".join(
+        f"[{rank}]<stderr>:{stamp}[{rank}]<stdout>:step {step} loss 0.5\n"
+        for step in range(1, 4)
+        for rank in (0, 1)
+    )
+    found = workers_of(make_run({"output.log": stamp + ranks + progress}))
+    assert (found["output.log"] is None) is (not progress)

@@ -250,7 +250,8 @@ def _evaluates(training: Sequence[Row], silences: pl.DataFrame, facts: pl.DataFr
         or not _count(training, "ended", "running", "stopped")
     ):
         return None
-    if max(silences["seconds"], default=0.0) > max(_EVALUATION_SECONDS, *(2 * p for p in silences["pause"])):
+    longest = max([_EVALUATION_SECONDS, *(2 * pause for pause in silences["pause"])])
+    if max(silences["seconds"], default=0.0) > longest:
         return None
     lives = {life["worker"]: life for life in training}
     since = dict(silences.select("worker", "since").iter_rows())

@@ -33,6 +33,9 @@ Ray puts the traceback that ended a worker behind its exit code.
 """
 _BAR_WITH_MORE = lazy_regex(r"[^|]{0,80}?\d%\|[^|]*\|\s*\d+/\d+ \[[^\]]*\](?=[^\s,;:.)\]])")
 """Regex for a bar of tqdm with a text behind it: tqdm ends its line only at its last step."""
+_ESCAPED_REDRAW = "#010#010"
+_ESCAPED = lazy_regex(r"(?:#010){2,}(?:#015)?|#015(?= *\d+/\d+ \[)")
+"""Regex for backspaces and returns in octal, as rsyslog writes them: so Keras' bars reach CloudWatch."""
 _LEVEL_AND_TIME = re.compile(r"[IWEF](?:\d{4} \d| )")
 """Part common to both timestamp formats of TensorFlow."""
 
@@ -91,7 +94,7 @@ def storable(text: str) -> str:
 def lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
     """Yield every line, and every state of a redrawn one, without control codes."""
     for number, physical in numbered:
-        if physical.isprintable():
+        if physical.isprintable() and _ESCAPED_REDRAW not in physical:
             yield from _split_glued(number, shorten(physical.rstrip()))
             continue
         if "\x1b" in physical:
@@ -120,6 +123,8 @@ def _may_be_glued(text: str) -> bool:
 
 def _states(physical: str) -> list[str]:
     """Return the successive contents of a line redrawn with carriage returns or backspaces."""
+    if _ESCAPED_REDRAW in physical:
+        physical = _ESCAPED.sub("\r", physical)
     if "\r" not in physical and "\x08" not in physical:
         return [physical]
     states = re.split(r"[\r\x08]+", physical)

@@ -148,3 +148,11 @@ def test_an_evaluation_explains_nothing_where_a_worker_is_behind() -> None:
     logs = {"worker-0.log": [*TRAINING, began], "worker-1.log": TRAINING[:-1]}
     job = derived(logs, cluster_spec=CLUSTER, exit_code=RUNNING, collected_at={"": f"{at}/{at}"})["job"]
     assert job["evaluates"].item() is None
+
+
+def test_an_evaluation_in_a_log_without_times() -> None:
+    """No worker can be called silent there, and the evaluation still explains why no step follows."""
+    lines = [step(1), step(2), says("evaluating on 1,200,000 rows", facts={"evaluates": "evaluating"})]
+    tables = derived({"worker-0.log": lines}, exit_code={"worker:0": "running"})
+    assert tables["silences"].is_empty()
+    assert tables["job"]["evaluates"].item() is not None

@@ -23,6 +23,24 @@ def texts(data: bytes) -> list[str]:
     return [line.text for line in lines(enumerate(decode(data).split("\n"), 1))]
 
 
+def test_a_bar_whose_control_codes_syslog_escaped() -> None:
+    """Rsyslog writes them in octal, as in SageMaker's logs; other text with such a number is kept."""
+    bar = (
+        "Epoch 1/2\n"
+        + "#010" * 9
+        + "#015 1/2 [=>..] - loss: 2.1"
+        + "#010" * 20
+        + "#0152/2 [====] - loss: 2.0"
+    )
+    assert [line.text for line in lines(enumerate(bar.split("\n"), 1))] == [
+        "Epoch 1/2",
+        " 1/2 [=>..] - loss: 2.1",
+        "2/2 [====] - loss: 2.0",
+    ]
+    prose = "see issue #010 and #0101010, colour #015015"
+    assert [line.text for line in lines([(1, prose)])] == [prose]
+
+
 def test_each_state_of_a_progress_bar_is_a_line_with_the_number_of_the_physical_one() -> None:
     """Keras redraws with backspaces and carriage returns; a log keeps every state."""
     bar = (
