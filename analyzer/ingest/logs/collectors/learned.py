@@ -233,7 +233,10 @@ def _writer_groups(marked: Sequence[re.Match[str]]) -> Sequence[int]:
     """Return the regex groups that identify the writer of a line: a name and, if needed, a process number."""
     groups = range(2, marked[0].re.groups) if marked else ()
     words = {group: _uncounted([match[group] for match in marked]) for group in groups}
-    ranked = {group: rank for group, values in words.items() if (rank := rank_of_key(values)) is not None}
+    named = {
+        group: values for group, values in words.items() if 2 * sum(map(_is_time, values)) <= len(values)
+    }
+    ranked = {group: rank for group, values in named.items() if (rank := rank_of_key(values)) is not None}
     if not ranked:
         return ()
     name = max(ranked, key=lambda group: (ranked[group], -group))
