@@ -32,15 +32,17 @@ _DURATION = r"(?i)_(?:seconds?|time|secs?|s|ms)$"
 
 
 def phases(scalars: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per worker and timed part of a step."""
+    """Return one row per worker and timed part of a step, or of an epoch where only epochs are timed."""
     if scalars.is_empty():
         return frame("phases", ())
     duration = pl.col("tag").str.contains(_DURATION) & ~pl.col("tag").str.contains(VALIDATION)
-    timed = scalars.filter(duration).drop_nulls(["worker", "step"])
+    timed = scalars.filter(duration & (pl.col("step").is_not_null() | pl.col("epoch").is_not_null()))
+    timed = timed.drop_nulls("worker").filter(_is_of_steps() | ~_is_of_steps().any().over("worker"))
     typical = (pl.col("value") - pl.col("value").median()).abs().arg_min()
     medians = timed.group_by("worker", "tag", maintain_order=True).agg(
         pl.col("value").median().alias("seconds"),
         pl.len().alias("points"),
+        pl.when(_is_of_steps().any()).then(pl.lit("step")).otherwise(pl.lit("epoch")).alias("per"),
         pl.col("source", "line", "time").get(typical),
     )
     rows = [row | {"kind": kind} for row in medians.to_dicts() if (kind := _kind(row["tag"]))]
@@ -50,6 +52,10 @@ def phases(scalars: pl.DataFrame) -> pl.DataFrame:
     steps = _step_seconds(rows, medians, timed)
     compared = (row | _compared(row, times[row["tag"]], steps.get(row["worker"])) for row in rows)
     return frame("phases", compared)
+
+
+def _is_of_steps() -> pl.Expr:
+    return pl.col("step").is_not_null()
 
 
 def _step_seconds(

@@ -123,7 +123,7 @@ def metrics(text: str) -> Iterator[Metric]:
     around = _KNOWN.sub("", text)
     known = list(_KNOWN.finditer(text))
     found = {match.start("number"): match for match in (*_RATE.finditer(text), *known)}
-    spaced = (*_SPACED.finditer(text), *_SPACED_DURATION.finditer(text))
+    spaced = (*_SPACED_DURATION.finditer(text), *_SPACED.finditer(text))
     for match in (*_PAIR.finditer(text), *spaced):
         if _is_metric(match["name"]):
             found.setdefault(match.start("number"), match)
