@@ -53,6 +53,10 @@ _CUSTOM_EPOCH = lazy_regex(
     rf"(?<![a-z])(?:{_EPOCH_WORDS})(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*{_OF}\s*(\d+))?",
     re.IGNORECASE,
 )
+_STEP_OF_EPOCH = lazy_regex(
+    rf"(?:{_EPOCH_WORDS})[\s:=#]{{0,3}}\[\s?\d+(?:/\d+)?\]\s?\[\s{{0,6}}(\d+)/(\d+)\]", re.IGNORECASE
+)
+"""Regex for the epoch and its step as PyTorch's examples print them: `Epoch: [3][ 20/100]`."""
 _TQDM = lazy_regex(r"[^|]{0,60}?\d{1,3}%\|[^|]*\|\s*(\d+)/(\d+) \[")
 _FRACTION = lazy_regex(
     r"(?:(?!\b(?:val|valid|validation|eval|evaluation|test|epoch)\b).){0,80}?(?<![\d/.:])[\[(]?(\d+)\s?/\s?(\d+)(?![\d/.:%])\]?",
@@ -169,7 +173,8 @@ def _layout_of(shape: str) -> _Layout | None:
         return _Layout("evaluation", (None, None, match.span(1), None), tuple(metrics(shape)))
     if len(shape) > _MAX_LINE_CHARS or not _HINT.search(shape) or not _is_custom_loop(shape):
         return None
-    step, epoch = _TQDM.match(shape) or _STEP.search(shape), _CUSTOM_EPOCH.search(shape)
+    step = _STEP_OF_EPOCH.search(shape) or _TQDM.match(shape) or _STEP.search(shape)
+    epoch = _CUSTOM_EPOCH.search(shape)
     step = step or (None if epoch else _FRACTION.match(shape))
     origin = "estimator" if shape.startswith("loss = ") else "loop"
     return _Layout(origin, (*_spans(epoch), *_spans(step)), tuple(metrics(shape)))

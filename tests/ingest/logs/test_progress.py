@@ -62,6 +62,14 @@ def test_loops_of_peoples_own_are_read_in_their_common_spellings(line: str, step
     assert (loss.step, loss.value, loss.scope) == (step, value, "unknown")
 
 
+def test_an_epoch_in_brackets_may_have_its_step_behind_it() -> None:
+    """As PyTorch's examples print them; another number in brackets is no step."""
+    (step, *_) = points("Epoch: [3][ 20/100]\tLoss 0.5 (0.6)")
+    assert (step.epoch, step.step, step.steps) == (3, 20, 100)
+    (step, *_) = points("Epoch: [3] [20] Loss 0.5 (0.6)")
+    assert (step.epoch, step.step) == (3, None)
+
+
 def test_the_bar_of_tqdm_is_progress_where_it_shows_a_loss() -> None:
     """Other bars of it, as of a download, count something else."""
     _, loss = points("Epoch 2:  40%|████      | 40/100 [00:10<00:15,  3.97it/s, loss=0.5]")
@@ -142,6 +150,13 @@ def test_no_expression_cares_which_digit_stands_somewhere() -> None:
         ("step 7: compute 812 ms, wait 3 ms", {"compute_seconds": 0.812, "wait_seconds": 0.003}),
         ("step 7 loss=0.5 compute: 0.812 s", {"loss": 0.5, "compute_seconds": 0.812}),
         ("step 7 loss=0.5 took 812 ms, next in 3 s", {"loss": 0.5}),
+        ("step 7: loss=0.5 (3.9 steps/s, input 1.76 s, train 0.25 s)",
+         {"loss": 0.5, "input_seconds": 1.76, "train_seconds": 0.25}),
+        ("paso 7/90  pérdida local=0.066801  (14.0 pasos/s)", {"pérdida local": 0.066801}),
+        ("étape 7 perte moyenne: 0.5", {"perte moyenne": 0.5}),
+        ("Epoch: [0][ 7/60]\tTime  0.463 ( 0.470)\tData  0.441 ( 0.446)\tLoss 9.5e-01 (9.7e-01)",
+         {"step_seconds": 0.463, "data_seconds": 0.441, "Loss": 0.95}),
+        ("Epoch: [0][7/60] Data 3.441 (3.446) Loss 0.95 (0.97)", {"Data": 3.441, "Loss": 0.95}),
     ],
 )  # fmt: skip
 def test_metrics_of_any_name_are_read(line: str, values: dict[str, float]) -> None:
