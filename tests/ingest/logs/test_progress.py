@@ -62,14 +62,6 @@ def test_loops_of_peoples_own_are_read_in_their_common_spellings(line: str, step
     assert (loss.step, loss.value, loss.scope) == (step, value, "unknown")
 
 
-def test_an_epoch_in_brackets_may_have_its_step_behind_it() -> None:
-    """As PyTorch's examples print them; another number in brackets is no step."""
-    (step, *_) = points("Epoch: [3][ 20/100]\tLoss 0.5 (0.6)")
-    assert (step.epoch, step.step, step.steps) == (3, 20, 100)
-    (step, *_) = points("Epoch: [3] [20] Loss 0.5 (0.6)")
-    assert (step.epoch, step.step) == (3, None)
-
-
 def test_the_bar_of_tqdm_is_progress_where_it_shows_a_loss() -> None:
     """Other bars of it, as of a download, count something else."""
     _, loss = points("Epoch 2:  40%|████      | 40/100 [00:10<00:15,  3.97it/s, loss=0.5]")
