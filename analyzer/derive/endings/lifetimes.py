@@ -72,8 +72,13 @@ def _phase(life: Life, how: str, starting_up: StartUp) -> str:
 
 
 def _went_on(life: Life, milestone: Sequence[Mapping[str, Any]], starting_up: StartUp) -> bool:
-    """Return True if the script logged a line after a milestone, i.e. the call that logged it returned."""
+    """Return True if the script logged a line after a milestone, i.e. the call that logged it returned.
+
+    False if the last line says that the worker waits, whatever the strategy logged before it.
+    """
     later = [row for row in life.records if is_later(row, milestone[-1])]
+    if later and starting_up.waits(later[-1]):
+        return False
     quiet = [row for row in later if starting_up.covers(row) or row["kind"] == "traceback"]
     return len(later) > len(quiet) and life.fact("replicas") != "1"
 

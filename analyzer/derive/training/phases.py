@@ -6,7 +6,7 @@ Device times may include that wait: they tell only where a script times its coll
 
 import re
 from bisect import bisect_left, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -28,28 +28,37 @@ _WHOLE = (
     r"[_/. ](?:seconds?|time|secs?|s|ms)$"
 )
 """Regex for a tag that names the time of a whole step: `step_time`, `batch_total_ms`."""
+_SUM_FACTOR = 2.0
+"""Parts that take longer together than so many steps are those of several steps."""
 _DURATION = r"(?i)_(?:seconds?|time|secs?|s|ms)$"
 
 
 def phases(scalars: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per worker and timed part of a step."""
+    """Return one row per worker and timed part of a step, or of an epoch where only epochs are timed."""
     if scalars.is_empty():
         return frame("phases", ())
     duration = pl.col("tag").str.contains(_DURATION) & ~pl.col("tag").str.contains(VALIDATION)
-    timed = scalars.filter(duration).drop_nulls(["worker", "step"])
+    timed = scalars.filter(duration & (pl.col("step").is_not_null() | pl.col("epoch").is_not_null()))
+    timed = timed.drop_nulls("worker").filter(_is_of_steps() | ~_is_of_steps().any().over("worker"))
     typical = (pl.col("value") - pl.col("value").median()).abs().arg_min()
     medians = timed.group_by("worker", "tag", maintain_order=True).agg(
         pl.col("value").median().alias("seconds"),
         pl.len().alias("points"),
+        pl.when(_is_of_steps().any()).then(pl.lit("step")).otherwise(pl.lit("epoch")).alias("per"),
         pl.col("source", "line", "time").get(typical),
     )
-    rows = [row | {"kind": kind} for row in medians.to_dicts() if (kind := _kind(row["tag"]))]
+    found = [row | {"kind": kind} for row in medians.to_dicts() if (kind := _kind(row["tag"]))]
+    rows = list(_of_one_step(found, timed))
     times: dict[str, list[float]] = {}
     for row in rows:
         insort(times.setdefault(row["tag"], []), row["seconds"])
     steps = _step_seconds(rows, medians, timed)
     compared = (row | _compared(row, times[row["tag"]], steps.get(row["worker"])) for row in rows)
     return frame("phases", compared)
+
+
+def _is_of_steps() -> pl.Expr:
+    return pl.col("step").is_not_null()
 
 
 def _step_seconds(
@@ -73,6 +82,23 @@ def _step_seconds(
     for worker, seconds in stated:
         found[worker] = max(seconds, found.get(worker, 0.0), parts.get(worker, 0.0))
     return found
+
+
+def _of_one_step(rows: Sequence[dict[str, Any]], timed: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the rows with the seconds of one step, where lines sum up all steps since the line before.
+
+    They do if the parts of a step take much longer than a step does by the clock.
+    """
+    parts: dict[str, float] = {}
+    for row in rows:
+        parts[row["worker"]] = parts.get(row["worker"], 0.0) + row["seconds"]
+    clock = dict(_by_the_clock(timed).iter_rows())
+    between = pl.col("step").diff().over("worker", "tag").alias("steps_between")
+    apart = dict(timed.select("worker", between).group_by("worker").median().iter_rows())
+    for row in rows:
+        steps, step = apart.get(row["worker"]) or 0, clock.get(row["worker"])
+        is_sum = step is not None and steps > 1 and parts[row["worker"]] > _SUM_FACTOR * step
+        yield row | {"seconds": row["seconds"] / steps} if is_sum else row
 
 
 def _by_the_clock(timed: pl.DataFrame) -> pl.DataFrame:

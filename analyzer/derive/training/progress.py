@@ -90,7 +90,11 @@ class StartUp(NamedTuple):
 
     def covers(self, row: Mapping[str, Any]) -> bool:
         """Return True if a record belongs to the start-up."""
-        return row["origin"] in self.origins or any(word in row["text"] for word in self.words)
+        return row["origin"] in self.origins or self.waits(row)
+
+    def waits(self, row: Mapping[str, Any]) -> bool:
+        """Return True if a record says that the process waits for the others, or was given up there."""
+        return any(word in row["text"] for word in self.words)
 
 
 def comparable(places: Mapping[str, Place]) -> dict[str, tuple[int, int]]:

@@ -50,6 +50,9 @@ _AT_POSITION = lazy_regex(
 )
 """Regex for a loss that stands behind its step or epoch: `Training loss (for one batch) at step 40: 0.31`."""
 _RATE = lazy_regex(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s)/(?P<name>step|it|iter|batch)\b")
+_METER = lazy_regex(r"(?<![\w.])(?P<name>Time|Data):? {1,6}(?P<number>\d+\.\d+) \( ?\d+\.\d+\)")
+"""Regex for one of the two meters of a step in PyTorch's examples, in seconds: `Data  0.441 (0.446)`."""
+_METERS = {"Time": "step_seconds", "Data": "data_seconds"}
 _NO_METRICS = frozenset({
     "attempt", "batch", "date", "elapsed", "epoch", "epochs", "eta", "global_step", "host", "id", "index",
     "it", "iter", "iteration", "iterations", "iters", "job", "line", "lineno", "localhost", "node",
@@ -85,9 +88,13 @@ class Metric(NamedTuple):
     number: Span
     unit: Span | None
     scope: str
+    tag: str | None = None
+    """The tag, if it does not follow from name and unit."""
 
     def read(self, text: str) -> tuple[str, float]:
         """Return tag and value."""
+        if self.tag is not None:
+            return self.tag, float(text[slice(*self.number)])
         unit = text[slice(*self.unit)].lower() if self.unit else ""
         tag, factor = tag_of(text[slice(*self.name)], unit)
         return tag, float(text[slice(*self.number)]) * factor
@@ -130,13 +137,20 @@ def has_spaced(text: str) -> bool:
 def metrics(text: str) -> Iterator[Metric]:
     """Yield the metrics of a line in order."""
     around = _KNOWN.sub("", text)
+    meters = {match.start("number"): _METERS[match["name"]] for match in _METER.finditer(text)}
+    meters = meters if {*_METERS.values()} <= {*meters.values()} else {}
     known = [*_KNOWN.finditer(text), *_AT_POSITION.finditer(text)]
     found = {match.start("number"): match for match in (*_RATE.finditer(text), *known)}
-    spaced = (*_SPACED.finditer(text), *_SPACED_DURATION.finditer(text))
+    if meters:
+        found |= {match.start("number"): match for match in _METER.finditer(text)}
+    spaced = (*_SPACED_DURATION.finditer(text), *_SPACED.finditer(text))
     for match in (*_PAIR.finditer(text), *spaced):
         if _is_metric(match["name"]):
             found.setdefault(match.start("number"), match)
     for match in sorted(found.values(), key=lambda match: match.start("number")):
+        if tag := meters.get(match.start("number")):
+            yield Metric(match.span("name"), match.span("number"), None, "local", tag)
+            continue
         unit = match.span("unit") if match["unit"] else None
         timed = unit or _STEP_DURATION.match(match["name"]) or _DURATION.match(match["name"])
         scope = "local" if timed else scope_of(match["name"], around)

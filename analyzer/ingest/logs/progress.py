@@ -56,6 +56,10 @@ _CUSTOM_EPOCH = lazy_regex(
     rf"(?<![a-z])(?:{_EPOCH_WORDS})(?:[_ ]?(?:no|num|number|idx))?{_KEY}(\d+)(?:\s*{_OF}\s*(\d+))?",
     re.IGNORECASE,
 )
+_STEP_OF_EPOCH = lazy_regex(
+    rf"(?:{_EPOCH_WORDS})[\s:=#]{{0,3}}\[\s?\d+(?:/\d+)?\]\s?\[\s{{0,6}}(\d+)/(\d+)\]", re.IGNORECASE
+)
+"""Regex for the epoch and its step as PyTorch's examples print them: `Epoch: [3][ 20/100]`."""
 _TQDM = lazy_regex(r"[^|]{0,60}?\d{1,3}%\|[^|]*\|\s*(\d+)/(\d+) \[")
 _FRACTION = lazy_regex(
     r"(?:(?!\b(?:val|valid|validation|eval|evaluation|test|epoch)\b).){0,80}?(?<![\d/.:])[\[(]?(\d+)\s?/\s?(\d+)(?![\d/.:%])\]?",
@@ -185,7 +189,8 @@ def _layout_of(shape: str) -> _Layout | None:
     if (match := _EPOCH_AND_STEP.match(shape)) and has_known(shape):
         of = 1 if match[1] else 3
         return _Layout("loop", (match.span(of), None, match.span(of + 1), None), tuple(metrics(shape)))
-    step, epoch = _TQDM.match(shape) or _STEP.search(shape), _CUSTOM_EPOCH.search(shape)
+    step = _STEP_OF_EPOCH.search(shape) or _TQDM.match(shape) or _STEP.search(shape)
+    epoch = _CUSTOM_EPOCH.search(shape)
     step = step or (None if epoch else _FRACTION.match(shape) or _AFTER_STEPS.search(shape))
     origin = "estimator" if shape.startswith("loss = ") else "loop"
     return _Layout(origin, (*_spans(epoch), *_spans(step)), tuple(metrics(shape)))

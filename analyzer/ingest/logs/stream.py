@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from analyzer.ingest.logs import fact_patterns, gauges
 from analyzer.ingest.logs.boots import BOOTED, Boots
+from analyzer.ingest.logs.fingerprints import fingerprints
 from analyzer.ingest.logs.pastes.markdown import begins_output, is_fence
 from analyzer.ingest.logs.pod_lines import PodLines
 from analyzer.ingest.logs.prefixes.dates import Dates
@@ -146,6 +147,12 @@ def _read_progress(output: SourceRows, record: Record, progress: ProgressReader)
                 epochs=point.epochs, step=point.step, steps=point.steps, value=point.value, scope=point.scope,
                 origin=point.origin,
             )  # fmt: skip
+        if points and (at := points[0].epoch if points[0].step is None else points[0].step) is not None:
+            for name, value in fingerprints(body):
+                output.add(
+                    "checksums", line=record.line, time=record.time, kind="printed_weights", step=at,
+                    name=name, digest=value,
+                )  # fmt: skip
 
 
 def _points(record: Record, body: str, progress: ProgressReader) -> list[ProgressPoint]:

@@ -57,3 +57,13 @@ def test_what_one_worker_alone_has_is_not_compared() -> None:
 def test_a_worker_alone_is_compared_with_nobody() -> None:
     """No rows, so that no rule says that all are equal."""
     assert compared("weights", {"worker:0": [(1, "kernel", "a")]}) == []
+
+
+def test_norms_that_were_summed_in_another_order_are_equal() -> None:
+    """Printed norms may differ in their last digits; checksums may not, nor may norms of other weights."""
+    taken = {"worker:0": [(20, "|theta|", "8.28164011")], "worker:1": [(20, "|theta|", "8.28164013")]}
+    assert [row[1] for row in compared("printed_weights", taken)] == [1, 1]
+    other = {**taken, "worker:1": [(20, "|theta|", "8.28312207")]}
+    assert [row[1] for row in compared("printed_weights", other)] == [0, 0]
+    digests = {"worker:0": [(1, "sha1", "8281640")], "worker:1": [(1, "sha1", "8281641")]}
+    assert [row[1] for row in compared("printed_weights", digests)] == [0, 0]

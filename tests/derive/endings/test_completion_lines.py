@@ -28,6 +28,9 @@ LOSS = says("Loss for final step: 0.33.")
         ([says("KMeans converged in 12 iterations")], "unknown"),
         ([says("The model converged at 640 steps.")], "finished"),
         ([says("Not converged after 640 steps")], "unknown"),
+        ([*STEPS, says("2026-11-27T17:04:40.092Z end rank=1 steps=240")], "finished"),
+        ([*STEPS, says("2026-11-27T17:04:40.092Z end name=warm-up steps=240")], "unknown"),
+        ([*STEPS, says("2026-11-27T17:04:40.092Z epoch end rank=1 steps=240")], "unknown"),
     ],
 )
 def test_a_line_about_the_training_is_its_end(lines: Sequence[Line], ended: str) -> None:

@@ -62,3 +62,13 @@ def test_a_worker_that_is_still_on_its_way_to_its_server_has_not_waited() -> Non
     """The others may have waited for it for minutes: it has come now."""
     logs = {"worker-0.log": [server_started(90.0)], "worker-1.log": [says("oneDNN is on", 400.0)]}
     assert derived(logs, cluster_spec=CLUSTER)["job"].select("waited", "wait_shown").row(0) == (0.0, False)
+
+
+@pytest.mark.parametrize(("last", "phase"), [(True, "server_up"), (False, "joined")])
+def test_a_worker_that_says_it_waits_has_not_joined(*, last: bool, phase: str) -> None:
+    """TensorFlow 2.4 logs its strategy before it waits for the others; a line after the wait ends it."""
+    strategy = says("Using MirroredStrategy with devices ('/job:worker/task:0',)", 91.0)
+    wait = says("Waiting for the cluster, timeout = inf", 92.0)
+    after = [] if last else [says("Cluster is ready.", 93.0)]
+    lives = waiting(strategy, wait, *after)["lifetimes"]
+    assert lives.filter(worker="worker:0")["phase"].to_list() == [phase]

@@ -64,3 +64,39 @@ def test_a_part_is_no_share_of_itself() -> None:
     assert [row["share"] for row in phases(frame("scalars", stated)).to_dicts()] == [pytest.approx(0.25)]
     clocked = [row | {"time": 0.5 * int(str(row["step"]))} for row in few]
     assert [row["share"] for row in phases(frame("scalars", clocked)).to_dicts()] == [pytest.approx(0.2)]
+
+
+def timed_lines(worker: str, seconds: float, *, every: int, step: float) -> list[dict[str, object]]:
+    """Lines of a worker every few steps, each of which takes `step` seconds by the clock."""
+    return [
+        {"worker": worker, "tag": tag, "step": at, "time": at * step, "value": took, "origin": "loop"}
+        for at in range(every, 6 * every, every)
+        for tag, took in (("input_seconds", seconds), ("train_seconds", seconds / 2))
+    ]
+
+
+def test_a_sum_over_the_steps_since_the_line_before_becomes_that_of_one_step() -> None:
+    """By the clock a step is shorter than its parts; what is printed now and then of one step stays."""
+    rows = [
+        *timed_lines("worker:0", 2.4, every=10, step=0.36),
+        *timed_lines("worker:1", 0.24, every=10, step=0.36),
+    ]
+    found = {(row["worker"], row["kind"]): row for row in phases(frame("scalars", rows)).to_dicts()}
+    assert found["worker:0", "input"]["seconds"] == pytest.approx(0.24)
+    assert found["worker:1", "input"]["seconds"] == pytest.approx(0.24)
+    assert found["worker:0", "input"]["share"] == pytest.approx(2 / 3)
+
+
+def test_epochs_count_where_no_step_is_timed() -> None:
+    """A worker that times steps is compared by these."""
+    epochs = [
+        {"worker": "worker:0", "tag": f"{part}_seconds", "epoch": epoch, "value": took, "origin": "loop"}
+        for epoch in (1, 2, 3)
+        for part, took in (("input", 6.0), ("compute", 2.0))
+    ]
+    found = phases(frame("scalars", epochs)).to_dicts()
+    assert {(row["kind"], row["per"], row["share"]) for row in found} == {
+        ("input", "epoch", 0.75), ("device", "epoch", 0.25),
+    }  # fmt: skip
+    mixed = phases(frame("scalars", [*epochs, *values("worker:0", read=0.1, device=0.9)])).to_dicts()
+    assert {row["per"] for row in mixed} == {"step"}
