@@ -58,7 +58,7 @@ _OF_PROGRAM = lazy_regex(
     r"\[(?!\d{1,2}:\d\d\])[^\]]{1,60}\](?!\()|\((?:\w+ )?pid=|\(\d+\) [A-Z]|[\w.-]+:\d+:\d+ \["
     r"|[$%] |\S+@\S+[$#] |[{(]?['\"]\w+['\"]: |\w+ \d\d? \d\d:\d\d:\d\d "
     r"|(?:\d{2,4}[-/.]\d{1,2}[-/.]\d{2,4}[ T])?\d{1,2}:\d\d:\d\d\W"
-    r"|Sender: LSF System <|TERM_[A-Z]{4,}: "
+    r"|Sender: LSF System <|TERM_[A-Z]{4,}: |\d{3} \(\d+\.\d{3}\.\d{3}\) |Error from [\w.-]+@[\w.-]+: "
     r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)[]:\s]|\W*[-=*_]{8,}\W*$"
 )
 """Regex for the beginning of a line that a program or a prompt writes, and for a ruled line."""
