@@ -67,7 +67,7 @@ _COLLECTED = lazy_regex(
     r"|[a-z][a-z0-9-]{0,60}-[a-z0-9]{0,20}\d[a-z0-9]{0,20} [a-z][a-z0-9-]{0,60} |@[0-9a-f]{24} "
 )
 """Regex for the label of a collector: `worker-1> `, `node2 | `, `3: `, stern's pod and container, a time."""
-_NAMED_PROGRAM = lazy_regex(r"[a-z][\w./-]*: (?=\S)")
+_NAMED_PROGRAM = lazy_regex(r"[a-z][\w./-]*(?:\[\d+\])?: (?=\S)")
 _LABELLED = lazy_regex(r"\s*[\w.]+: ")
 _OF_RUNTIME = lazy_regex(
     r"/(?:job|replica|task|device):\w|\[\[|\{\{node|\[Op:|\.(?:cc|cu|h|py):\d|\b0x[0-9a-f]{6}|\w=\w|\w::\w"
