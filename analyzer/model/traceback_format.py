@@ -55,6 +55,10 @@ _REPORTED = lazy_regex(
 
 Of TensorFlow's own classes, Dask shows no message, so that nothing tells whose failure they report.
 """
+_WRAPPED = lazy_regex(
+    r"(?s)(?:Input|Other function) has an .*?al exception is (?P<type>\w+)\(.*?\), .*? is (?P<message>.*)"
+)
+"""Regex for an error of ParameterServerStrategy's coordinator that stands for one that it quotes."""
 _CHAINED = r"(?:During handling of the above exception|The above exception was the direct cause)"
 _CHAIN = lazy_regex(rf"\n+{_CHAINED}[^\n]*\s*$")
 _BETWEEN = lazy_regex(_CHAINED)
@@ -266,11 +270,12 @@ def _exception_after(text: str, header: re.Match[str] | None) -> Raised | None:
     if reported and reported.start("error") == start:
         return Raised(reported["type"], reported["message"].strip(), start, None)
     match = _NAME.match(text, start) or _CALL.match(text, start)
-    if match is None and header is None:
-        match = _LOGGED.match(text, start)
+    match = match or (None if header else _LOGGED.match(text, start))
     if match is None:
         return None
     message = _without_prefix((match["message"] or "").strip(), prefix)
+    if wrapped := _WRAPPED.match(message):
+        match, message = wrapped, wrapped["message"]
     return Raised(match.groupdict().get("type") or "Exception", message, start, _users_frame(frames))
 
 

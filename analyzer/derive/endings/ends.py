@@ -20,10 +20,12 @@ _STACKS = ("stands_inside_tensorflow", "stands_outside_tensorflow")
 
 _JOINED = ("agent_connected", "assembled", "replicas", "server_address")
 """Facts that a worker states on its way into the cluster, the last one first."""
+_OF_PODS = ("pod_event", "pod_status")
 _OF_RUNNING_PODS = frozenset(
     {"Evicted", "Killing", "NodeNotReady", "Preempted", "Started", "TaintManagerEviction", "Unhealthy"}
+    | {"OOMKilled", "Error", "NodeLost"}
 )
-"""Reasons of events of Kubernetes that befall only a pod that was started."""
+"""Reasons of events of Kubernetes, and states of its list, that befall only a pod that was started."""
 
 
 def ends(lives: Sequence[Life], facts: pl.DataFrame, messages: Messages) -> dict[str, tuple[str, bool]]:
@@ -79,7 +81,7 @@ def _ended_unseen(life: Life) -> tuple[str, bool]:
         return (signalled if code < 0 else "exited"), True
     if life.fact("exit_code") == "running":
         return "running", life.facts["exit_code"][-1]["line"] is not None
-    ran = any(fact["value"] in _OF_RUNNING_PODS for fact in life.facts["pod_event"])
+    ran = any(fact["value"] in _OF_RUNNING_PODS for key in _OF_PODS for fact in life.facts[key])
     started = life.attempts or life.seen_by_peers or ran or not life.absence_tells
     return ("unknown" if started else "never_started"), False
 

@@ -1,7 +1,8 @@
 """Lines of a post that Kubernetes printed about one pod, among lines of other programs.
 
-People paste a few rows of `kubectl get events` or of `kubectl describe pod` above or below a log. What such
-a row says is about the pod that it or the command names, not about the task whose log surrounds it.
+People paste a few rows of `kubectl get events`, `kubectl get pods` or `kubectl describe pod` above or below a
+log. What such a row says is about the pod that it or the command names, not about the task whose log
+surrounds it.
 """
 
 from analyzer.ingest.logs.records import Record
@@ -25,18 +26,24 @@ _DESCRIBED = lazy_regex(
     rf"(?:pods?|po)[ /]{_POD}"
 )
 """Regex for the command that describes one pod, behind any prompt."""
+_LISTED = lazy_regex(
+    rf"\s*(?:[a-z0-9-]+\s+)?(?:pod/)?{_POD}\s+\d+/\d+\s+(?P<status>[A-Z][\w:]+)\s+\d{{1,4}}\b"
+)
+"""Regex for a row of the list of pods, below the column of namespaces or without one."""
 _PRINTED = lazy_regex(rf"\s*[A-Z][\w -]{{0,30}}:(?:\s|$)|\s+\S|{_ROW.pattern}")
 """Regex for a line of a pod's description."""
 
-_WORDS = ("pod/", "Pod/", " assigned ", " describe ")
-"""Words of which the first line about a pod holds one."""
+_WELL = {"Pending", "ContainerCreating", "Running", "Completed", "Succeeded", "Terminating"}
+"""States in the list of pods that do not indicate a failure."""
+_WORDS = ("pod/", "Pod/", " assigned ", " describe ", " 0/1 ", " 1/1 ", " 0/2 ", " 1/2 ", " 2/2 ")
+"""Words of which the first line about a pod holds one; a list counts the containers that are ready."""
 
 
 class PodLines:
     """Finds the worker of the pod that each record is about, in the order of the records."""
 
     def __init__(self, output: SourceRows) -> None:
-        """Add facts `pod_event` to `output`: the reason of each event that names the pod of a worker."""
+        """Add facts to `output`: reasons of events that name a worker's pod, states of its rows."""
         self._output = output
         self._about: str | None = None
         """The pod that the lines above are about."""
@@ -54,11 +61,15 @@ class PodLines:
         elif named := _NAMED.match(text):
             self._about, self._described = named["pod"] or named["assigned"], False
             self._add(record, named["reason"])
+        elif listed := _LISTED.match(text):
+            self._about, self._described = listed["pod"], False
+            if listed["status"] not in _WELL:
+                self._add(record, listed["status"], key="pod_status")
         elif not (_PRINTED if self._described else _ROW).match(text):
             self._about = None
         return worker_of(self._about, Kind.PODS) if self._about else None
 
-    def _add(self, record: Record, reason: str) -> None:
+    def _add(self, record: Record, reason: str, key: str = "pod_event") -> None:
         if worker := worker_of(self._about or "", Kind.PODS):
             place = {"line": record.line, "excerpt": record.bodies[0].strip()}
-            self._output.add("facts", worker=worker, key="pod_event", value=reason, **place)
+            self._output.add("facts", worker=worker, key=key, value=reason, **place)

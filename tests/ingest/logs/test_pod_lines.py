@@ -26,6 +26,11 @@ _DESCRIBED = (
     "Reason:   Evicted\n"
     "Message:  The node was low on resource: memory.\n"
 )
+_LISTED = (
+    "NAME           READY   STATUS      RESTARTS   AGE\n"
+    "rec-worker-0   0/1     Error       0          41m\n"
+    "rec-worker-1   0/1     OOMKilled   0          41m\n"
+)
 
 
 def _about(text: str, tables_of: TablesOf) -> set[str | None]:
@@ -35,7 +40,8 @@ def _about(text: str, tables_of: TablesOf) -> set[str | None]:
 
 @pytest.mark.runs
 @pytest.mark.parametrize(
-    ("text", "worker"), [(_EVICTED, "worker:1"), (_NO_IMAGE, "worker:1"), (_DESCRIBED, "ps:1")]
+    ("text", "worker"),
+    [(_EVICTED, "worker:1"), (_NO_IMAGE, "worker:1"), (_DESCRIBED, "ps:1"), (_LISTED, "worker:1")],
 )
 def test_an_event_is_about_the_pod_that_it_or_the_command_names(
     text: str, worker: str, tables_of: TablesOf
@@ -51,8 +57,9 @@ def test_an_event_is_about_the_pod_that_it_or_the_command_names(
         "INFO watcher: pod/vit-worker-1 gone, The node was low on resource: memory.\n",
         _DESCRIBED.replace("Reason:   Evicted\n", "step 1 loss 0.5\n"),
         _DESCRIBED.replace("wd-ps-1", "web-front"),
+        "INFO probe: rec-worker-1 1/1 ok, but task 7 was OOMKilled\n",
     ],
-    ids=["a sentence", "below other text", "a pod of no worker"],
+    ids=["a sentence", "below other text", "a pod of no worker", "a sentence that counts"],
 )
 def test_other_lines_are_of_the_log(text: str, tables_of: TablesOf) -> None:
     """A sentence that names a pod is no event, and a description ends where other output begins."""
@@ -68,3 +75,17 @@ def test_some_events_befall_only_a_pod_that_was_started(reason: str, ended: str,
         {"worker-0.log": "step 1 loss 0.5\n", "events.txt": f"LAST SEEN  TYPE  REASON\n{events}"}
     )
     assert lives["lifetimes"].filter(worker="worker:1")["ended"].to_list() == [ended]
+
+
+@pytest.mark.runs
+@pytest.mark.parametrize(
+    ("status", "ended"), [("OOMKilled", "unknown"), ("Error", "unknown"), ("ErrImagePull", "never_started")]
+)
+def test_the_state_of_a_row_tells_whether_the_pod_had_run(
+    status: str, ended: str, tables_of: TablesOf
+) -> None:
+    """Even without a log of its worker."""
+    rows = _LISTED.replace("OOMKilled", status)
+    lifetimes = tables_of({"post.txt": _ABOVE + rows, "worker-0.log": "step 1 loss 0.5\n"})["lifetimes"]
+    of_one = lifetimes.filter(lifetimes["worker"] == "worker:1")
+    assert [*of_one["ended"]] == [ended]

@@ -37,6 +37,8 @@ _PLACE = re.compile(r"(?<![a-z])(?:node|host|machine|server|vm|container|termina
 """Regex for a machine's number, which counts where a title names no task."""
 _ALONE = re.compile(r"(?<![a-z])(ps|parameter[ -]server|evaluator)(?![a-z])(?!\s*\d)")
 """Regex for a role of which a small job has one task, which then needs no number."""
+_WORKER = re.compile(r"(?:(?:on|from|the|in) )*worker(?:'s)?(?: (?:node|machine|side|logs?|output|console))*")
+"""Regex for the title of the only worker of a small job, beside its parameter server or chief."""
 _DUTY = re.compile(
     r"(?<=\d) *[(\[,] *(?:the |is )*(?:chief|master|leader|coordinator)(?: worker)?[)\]]?(?= *$)"
 )
@@ -183,5 +185,7 @@ def _named(text: str) -> str:
         tasks = {name.replace("index", "task"): worker_of(name.replace("index", "task")) for name in names}
         if tasks:
             return min(tasks) if len(set(tasks.values())) == 1 else ""
+    if _WORKER.fullmatch(text.strip()):
+        return "worker-0"
     roles = {"evaluator" if name == "evaluator" else "ps" for name in _ALONE.findall(text)}
     return f"{min(roles)}-0" if len(roles) == 1 else ""

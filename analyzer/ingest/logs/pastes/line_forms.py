@@ -58,7 +58,7 @@ _OF_PROGRAM = lazy_regex(
     r"\[(?!\d{1,2}:\d\d\])[^\]]{1,60}\](?!\()|\((?:\w+ )?pid=|\(\d+\) [A-Z]|[\w.-]+:\d+:\d+ \["
     r"|[$%] |\S+@\S+[$#] |[{(]?['\"]\w+['\"]: |\w+ \d\d? \d\d:\d\d:\d\d "
     r"|(?:\d{2,4}[-/.]\d{1,2}[-/.]\d{2,4}[ T])?\d{1,2}:\d\d:\d\d\W"
-    r"|Sender: LSF System <|TERM_[A-Z]{4,}: "
+    r"|Sender: LSF System <|TERM_[A-Z]{4,}: |\d{3} \(\d+\.\d{3}\.\d{3}\) |Error from [\w.-]+@[\w.-]+: "
     r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)[]:\s]|\W*[-=*_]{8,}\W*$"
 )
 """Regex for the beginning of a line that a program or a prompt writes, and for a ruled line."""
@@ -67,7 +67,7 @@ _COLLECTED = lazy_regex(
     r"|[a-z][a-z0-9-]{0,60}-[a-z0-9]{0,20}\d[a-z0-9]{0,20} [a-z][a-z0-9-]{0,60} |@[0-9a-f]{24} "
 )
 """Regex for the label of a collector: `worker-1> `, `node2 | `, `3: `, stern's pod and container, a time."""
-_NAMED_PROGRAM = lazy_regex(r"[a-z][\w./-]*: (?=\S)")
+_NAMED_PROGRAM = lazy_regex(r"[a-z][\w./-]*(?:\[\d+\])?: (?=\S)")
 _LABELLED = lazy_regex(r"\s*[\w.]+: ")
 _OF_RUNTIME = lazy_regex(
     r"/(?:job|replica|task|device):\w|\[\[|\{\{node|\[Op:|\.(?:cc|cu|h|py):\d|\b0x[0-9a-f]{6}|\w=\w|\w::\w"
