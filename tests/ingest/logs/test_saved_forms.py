@@ -137,18 +137,20 @@ def test_a_column_beside_a_log_is_no_pane(beside: list[str], tmp_path: Path) -> 
     assert not logs_in(path, text.encode()).lines
 
 
-def table(name: str) -> str:
+def table(name: str, number: str = "<td>{}</td>") -> str:
     """Rows of a page with the number, the time and the writer of each line."""
     rows = (
-        f"<tr><td>{at}</td><td>2026-11-21T03:57:0{at}.5Z</td><td>bert-{name}</td><td>{escape(line)}</td></tr>\n"
+        f"<tr>{number.format(at)}<td>2026-11-21T03:57:0{at}.5Z</td><td>bert-{name}</td><td>{escape(line)}</td></tr>\n"
         for at, line in enumerate(LOGS[name])
     )
     return "".join(rows)
 
 
-def test_cells_of_a_page_are_told_apart(tables_of: TablesOf) -> None:
-    """The writer of a line stands in one of them."""
-    page = f"<html><body><table><tr><th>Time</th><th>Pod</th></tr>{''.join(map(table, LOGS))}</table></body></html>"
+@pytest.mark.parametrize("number", ["<td>{}</td>", "<td></td>", ""])
+def test_cells_of_a_page_are_told_apart(tables_of: TablesOf, number: str) -> None:
+    """The writer of a line stands in one of them, whether its number is there or not."""
+    rows = "".join(table(name, number) for name in LOGS)
+    page = f"<html><body><table><tr><th>Time</th><th>Pod</th></tr>{rows}</table></body></html>"
     tables = tables_of({"logs.html": page})
     steps = tables["scalars"].filter(tag="step").select("worker", "step").sort("worker").rows()
     assert steps == [("worker:0", 1), ("worker:1", 2)]

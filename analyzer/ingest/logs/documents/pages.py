@@ -21,7 +21,7 @@ _UNSHOWN = re.compile(r"<(?P<name>script|style|head|nav|header|footer|title)\b",
 _LINE_NUMBER = re.compile(r"<a\b[^<>]{0,2000}>\s*\d{1,7}\s*</a>", re.IGNORECASE)
 _ROW_END = re.compile(r"<(?:br\b[^<>]{0,200}|/(?:div|tr|li|p))>", re.IGNORECASE)
 _BETWEEN_CELLS = re.compile(r"</t[dh]>\s*<t[dh]\b[^<>]{0,2000}>", re.IGNORECASE)
-_NUMBER = re.compile(r"\s*\d{0,7}\t")
+_NUMBER = re.compile(r"\A\s*\d{0,7}\t")
 """Regex for the cell with the number of a line, or without text, before the line."""
 _MIN_ROWS = 2
 """Rows that TensorFlow or Python began, of a page that shows a log."""
