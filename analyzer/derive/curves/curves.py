@@ -108,6 +108,7 @@ def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
         "quantity": next((name for name, words in _QUANTITIES.items() if words.search(summary["tag"])), None),
         "growth": ratio(summary["max_value"], start),
         "last_growth": ratio(summary["last_value"], start),
+        "lowest": ratio(summary["_min_value"], start),
         "spread": (summary["max_value"] - summary["_min_value"]) / abs(start) if start else None,
         "fall": _decrease(summary),
         "still_share": summary["still"] / summary["points"],
