@@ -226,7 +226,7 @@ def _counted_on(
 
 
 def _identity_facts(sources: Sequence[NamedSource], found: Owners, when: Attempts) -> pl.DataFrame:
-    """Return facts, without lines, about how the workers of sources were identified."""
+    """Return a fact for each source whose worker was inferred, not read from its name: on what basis."""
     rows = [
         {"source": source.name, "worker": source.worker, "attempt": when.named[source.name], **fact}
         for source in sources
@@ -236,7 +236,7 @@ def _identity_facts(sources: Sequence[NamedSource], found: Owners, when: Attempt
 
 
 def _identity_fact(source: str, found: Owners) -> Mapping[str, str]:
-    """Return key and value of the fact about a source's identification; empty if its name states it."""
+    """Return key and value of that fact; empty if the name of the source states its worker."""
     if source in found.mixed:
         return {"key": "several_workers"}
     claim = found.claims.get(source)
@@ -244,7 +244,7 @@ def _identity_fact(source: str, found: Owners) -> Mapping[str, str]:
 
 
 def _sources(table: pl.DataFrame, sources: Sequence[NamedSource], when: Attempts) -> pl.DataFrame:
-    """Return the table of sources with worker and attempt; `partial` if its attempts are inseparable."""
+    """Return the sources with worker and attempt; `partial` where attempts cannot be told apart."""
     return table.with_columns(
         pl.Series("worker", [source.worker for source in sources], pl.String),
         pl.Series("attempt", [when.named[source.name] for source in sources], pl.Int64),

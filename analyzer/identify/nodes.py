@@ -80,9 +80,9 @@ def _may_be_host(name: str) -> bool:
 
 
 def with_workers_on_nodes(facts: pl.DataFrame, stated: Statements) -> pl.DataFrame:
-    """Return the facts with each `node_problem` assigned to the workers on that node, a row for each.
+    """Return the facts with one `node_problem` row for each worker that ran on the node.
 
-    A problem of a node on which no worker is known to have run keeps its row without a worker.
+    If no worker is known to have run there, the row stays and has no worker.
     """
     problems = facts.filter(_PROBLEM)
     if problems.is_empty():
@@ -98,10 +98,10 @@ def with_workers_on_nodes(facts: pl.DataFrame, stated: Statements) -> pl.DataFra
 
 
 def with_tasks_of_steps(facts: pl.DataFrame, stated: Statements) -> pl.DataFrame:
-    """Return the facts that srun states of a task of its step, with the task of the cluster on that host.
+    """Return the facts with srun's task numbers replaced by tasks of the TensorFlow cluster.
 
-    A step numbers its tasks over all roles, so in a cluster with other roles than `worker` the number is no
-    worker's index: only a host with the address of one task tells which it is; else the task stays unknown.
+    srun numbers its tasks over all roles: beside a parameter server or a chief, `task 1` is not `worker:1`.
+    If one task alone has its address on the host that srun names, it is that task; otherwise it is unknown.
     """
     specs = map(task_addresses, stated_clusters(stated))
     listed = [(task, host.rpartition(":")[0]) for spec in specs for task, host in spec.items()]

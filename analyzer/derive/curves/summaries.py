@@ -56,27 +56,27 @@ def summaries(values: pl.DataFrame) -> pl.DataFrame:
 
 
 def _last_alike(numbers: pl.Expr) -> pl.Expr:
-    """Return how many values at the end are equal to the last one."""
+    """Return how many values at the end of a curve equal the last one, within `_STILL`."""
     alike = (numbers - numbers.last()).abs() <= _STILL * numbers.last().abs()
     return alike.cast(pl.Int64).reverse().cum_min().sum()
 
 
 def _first_of(rows: pl.Expr, place: str, **columns: str) -> Iterator[pl.Expr]:
-    """Yield the place of the first of these rows, and each of `columns` (name → column) there."""
+    """Yield the place of the first selected row, and its cells as `columns` (new name → column)."""
     yield pl.struct(PLACE).filter(rows).first().alias(place)
     for name, column in columns.items():
         yield pl.col(column).filter(rows).first().alias(name)
 
 
 def _last_before(bad: pl.Expr) -> Iterator[pl.Expr]:
-    """Yield position and value of the last finite value before the first of the bad ones."""
+    """Yield epoch, step and value of the last finite value before the first non-finite one."""
     earlier = ~bad & (pl.col("row") < pl.col("row").filter(bad).first())
     for column in ("epoch", "step", "value"):
         yield pl.col(column).filter(earlier).last().alias(f"finite_{column}")
 
 
 def _first_after(bad: pl.Expr) -> Iterator[pl.Expr]:
-    """Yield position of the first finite value after the last bad one, in the same attempt and run."""
+    """Yield epoch and step of the first finite value after the last non-finite one, in the same attempt."""
     last = pl.col("row").filter(bad).last()
     same = pl.col("attempt").fill_null(1) == pl.col("attempt").fill_null(1).filter(bad).last()
     anew = pl.col("row").filter((pl.col("row") > last) & _begins_anew()).first()
@@ -87,7 +87,10 @@ def _first_after(bad: pl.Expr) -> Iterator[pl.Expr]:
 
 
 def _begins_anew() -> pl.Expr:
-    """Return True for values near a curve's first one and at its place: those of the next run in a log."""
+    """Return an expression: true for values that begin the curve again, because the log holds another run.
+
+    Such a value is close to the curve's first one, and at the same epoch and step or before.
+    """
     value, start = pl.col("value"), pl.col("value").filter(pl.col("value").is_finite()).first()
     back = [pl.col(name).fill_null(0) <= pl.col(name).first().fill_null(0) for name in ("epoch", "step")]
     placed = pl.col("epoch").is_not_null() | pl.col("step").is_not_null()
@@ -95,7 +98,10 @@ def _begins_anew() -> pl.Expr:
 
 
 def _biggest_rise(positive: pl.Expr) -> Iterator[pl.Expr]:
-    """Yield the greatest ratio of a positive value to the one before it, both values, step and place."""
+    """Yield the columns of the largest jump, the greatest ratio of a value to the one before it.
+
+    They hold the ratio, both values, and the step and place of the later one. `positive` selects the values.
+    """
     columns = (pl.col("value"), pl.col("step"), pl.struct(PLACE))
     value, step, place = (column.filter(positive) for column in columns)
     rises = value / value.shift()

@@ -19,7 +19,7 @@ _MAX_PREFIX_CHARS = 120
 
 
 def is_newest_first(path: Path, opening: bytes) -> bool:
-    """Return True if the times in a log fall from line to line; `opening` has its first bytes."""
+    """Return True if a log has its newest line first; `opening` is the beginning of the file, in bytes."""
     least = _ENOUGH if path.stat().st_size <= len(opening) else 0
     if not (_may_fall(opening) and _falls(_times(opening), least)):
         return False
@@ -39,7 +39,7 @@ def _falls(times: Sequence[float], least: int) -> bool:
 
 
 def _may_fall(data: bytes) -> bool:
-    """Return False if so many times are later than the line above that the log cannot be newest first."""
+    """Return False as soon as too many lines are newer than the one above for a reversed log."""
     lines = data.decode("utf-8", "replace").split("\n")
     rises, latest = 0, None
     for time in map(_time, lines):

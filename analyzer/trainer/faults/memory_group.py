@@ -95,7 +95,10 @@ class MemoryGroup(Fault):
         return max((int(line[1]) for line in lines if line[0] == "oom_kill"), default=0)
 
     def leaves(self) -> Mapping[str, bytes]:
-        """Return `kernel.log` with the lines of `dmesg` about the process; nothing if there are none."""
+        """Return a file `kernel.log` with the lines of `dmesg` that name the killed process.
+
+        Empty if `dmesg` has no such line or cannot be read.
+        """
         log = subprocess.run(["dmesg"], capture_output=True, check=False).stdout  # noqa: S607 - of the system
         own = [line for line in log.splitlines(keepends=True) if str(self.pid).encode() in line]
         return {"kernel.log": b"".join(own)} if own else {}

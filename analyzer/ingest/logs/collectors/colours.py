@@ -22,10 +22,13 @@ _CHECKED = 400
 
 
 class Coloured:
-    """A style of lines with the escape sequences of a terminal, which no other style is given."""
+    """Parses lines whose terminal colour tells which host wrote them; needs the raw escape sequences."""
 
     def __call__(self, line: str) -> CollectedLine | None:
-        """Return a line without its colour, which names its writer; None between the ends of a colour."""
+        """Return the text of a line, with its colour as the key of the writer.
+
+        None for a line without an escape sequence, such as one in the middle of a coloured event.
+        """
         if found := _IN_COLOUR.match(line) or _OPENED.match(line):
             return CollectedLine(f"colour {found['colour'].replace(';', '-')}", found["text"])
         closed = _CLOSED.match(line)
@@ -33,9 +36,10 @@ class Coloured:
 
 
 def coloured_style(lines: Sequence[str]) -> Coloured | None:
-    """Return a parser of lines in several colours, of which each has lines of information; else None.
+    """Return a parser if the lines have several colours, one for each writer; else None.
 
-    TensorFlow's runtime prints no colours. If a tool colours warnings, those have no lines of information.
+    Each colour must have lines of level I from TensorFlow's runtime: a tool that colours by level gives
+    warnings and errors a colour without any.
     """
     sample = [line for line in lines if line.strip()][:_CHECKED]
     found = [match for line in sample if (match := _IN_COLOUR.match(line))]
@@ -48,7 +52,7 @@ def coloured_style(lines: Sequence[str]) -> Coloured | None:
 
 
 def _within(lines: Sequence[str]) -> int:
-    """Count the lines of colours that begin in one line and end in a later one."""
+    """Return the number of lines in coloured events that span several lines."""
     opened, count = None, 0
     for at, line in enumerate(lines):
         if opened is not None and _CLOSED.match(line) and not _IN_COLOUR.match(line):

@@ -27,13 +27,13 @@ _GZIP = b"\x1f\x8b"
 
 
 class _Line(Entry):
-    """An entry made of a line in Base64."""
+    """The text of one log line that was encoded in Base64, as a dict with the key `message`."""
 
 
 def unpacked(text: str) -> list[tuple[int, Entry]]:
-    """Return the line, from 1, and the content of each object of a file that holds a packed one.
+    """Return line number (from 1) and content of each JSON object whose content is compressed or in Base64.
 
-    None are returned unless nearly all objects do, or if the file is no JSON.
+    Returns an empty list unless nearly all objects of the file are such, or if the file is not JSON.
     """
     found = objects_in_turn(text)
     found = found if len(found) > 1 else [(0, each) for each in _listed(text)]
@@ -45,7 +45,7 @@ def unpacked(text: str) -> list[tuple[int, Entry]]:
 
 
 def _listed(text: str) -> Iterator[Entry]:
-    """Yield the objects of the list that a JSON text is, or holds, or the only object."""
+    """Yield the objects in a JSON list, in the first list of a JSON object, or else that object itself."""
     try:
         whole = None if is_too_dense(text.encode()) else json.loads(text)
     except (ValueError, RecursionError):

@@ -99,7 +99,10 @@ _FOREIGN = tuple(
 
 
 def form(line: str, least: int) -> Form:
-    """Return the form of a line outside of blocks of code; a sentence has at least so many words."""
+    """Return what a line outside of code blocks is: printed by a program, said by a person, or neither.
+
+    A line that nothing else identifies is a sentence if it has at least `least` words.
+    """
     text = line.strip()
     if not text:
         return Form.BLANK

@@ -46,18 +46,18 @@ _INDENTED = 4
 
 
 def is_fence(text: str) -> bool:
-    """Return True for a line that begins or ends a block of code; a log begins or ends there."""
+    """Return True if a line opens or closes a block of code, as ``` does in Markdown and {code} in Jira."""
     return text[:4].lstrip(" ")[:1] in _FIRST and _FENCE.match(text) is not None
 
 
 def begins_output(fence: str) -> bool:
-    """Return True if the block of code below a fence holds, by its language, what a program printed."""
+    """Return True if the language in an opening fence, such as ```console, means the output of a program."""
     match = _FENCE.match(fence)
     return match is not None and (match["language"] or match["of_jira"] or "").lower() in _OUTPUT
 
 
 def unmarked(lines: Sequence[str]) -> list[str]:
-    """Return the lines as their log had them."""
+    """Return pasted lines as they stood in their log, without quote marks, backticks and indentation."""
     plain = [_unquoted(line) for line in lines]
     unquoted = joined(refilled(plain, [line[:1] == ">" for line in lines]))
     bare = [_without_backticks(line) if line[:1] == "`" else line for line in unquoted]

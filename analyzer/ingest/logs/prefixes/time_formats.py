@@ -105,7 +105,7 @@ def _of_numbers(match: re.Match[str], _: int) -> float | None:
 
 
 def _of_digits(match: re.Match[str], year: int) -> float | None:
-    """Parse a date of eight digits; one of six or of four only if something stands before it."""
+    """Parse `20261122`; also `261122` and `1122`, but only behind a bracket or a level."""
     stated, digits = match["year"] or str(year), match["digits"]
     if (not match["year"] or len(stated) < len("2026")) and (digits or not match.start()):
         return None
@@ -144,12 +144,15 @@ _OF_NUMBERS: tuple[_Format, ...] = (
 
 
 def _on(year: str | int, month: str | int, day: str, match: re.Match[str]) -> float | None:
-    """Return the time of a date and of the time of day that a match holds."""
+    """Return the time of a date, given as numbers, and of the matched time of day, in seconds since 1970."""
     return _seconds_of(f"{year}-{int(month):02d}-{int(day):02d}", match)
 
 
 def _seconds_of(date: str, match: re.Match[str]) -> float | None:
-    """Return the seconds since 1970; None if the date or the hour is not one."""
+    """Return the time of an ISO date and of the matched time of day and zone, in seconds since 1970.
+
+    None if there is no such date or hour, as February 30 or 13 PM.
+    """
     hour, _, rest = match["clock"].partition(":")
     shown = int(hour)
     if match["half"]:
