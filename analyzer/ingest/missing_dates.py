@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
+from analyzer.ingest.logs.prefixes.dates import FIRST_HOUR, SAME_START
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import log_of
@@ -15,8 +16,6 @@ from analyzer.model.task_names import log_of
 _YEARLESS = 2 * 365 * 86_400
 """Times below this lack a year: readers assume 1970, and logs from December run into 1971."""
 _DAY = 86_400
-_FIRST_HOUR, _FAR = 3_600.0, 900.0
-"""A log that begins in the first hour of a day, this far (s) from all others, counts from its start."""
 
 
 def complete_dates(outputs: Sequence[SourceRows]) -> None:
@@ -48,8 +47,8 @@ def _set_date(output: SourceRows, dated: Sequence[SourceRows]) -> None:
     own = output.source.worker
     parts = [other for other in logs if own and other.source.worker == own] or logs
     shift = min(_days(parts), key=lambda days: (_gap(output, parts, days), _apart(output, parts, days)))
-    is_far = _gap(output, parts, shift) > _FAR
-    output.shift_times(None if is_far and (output.first_time or 0) < _FIRST_HOUR else shift)
+    is_far = _gap(output, parts, shift) > SAME_START
+    output.shift_times(None if is_far and (output.first_time or 0) < FIRST_HOUR else shift)
 
 
 def _years(output: SourceRows, parts: Iterable[SourceRows]) -> list[float]:

@@ -9,9 +9,9 @@ from analyzer.ingest.logs.text import lines
 _HALF_A_YEAR = 183 * 86_400
 """In seconds; records further apart than this lie in different years if the log shows none."""
 _DAY = 86_400
-_FIRST_HOUR = 3_600.0
+FIRST_HOUR = 3_600.0
 """Times (s since midnight) below this may count from the start of the program instead."""
-_SAME_START = 900.0
+SAME_START = 900.0
 """Largest distance (s) from a line with a date at which they are times of day."""
 
 Stretch = Sequence[tuple[int, str]]
@@ -52,14 +52,14 @@ class Dates:
     def _closest_day(self, clock: float, near: float | None) -> float | None:
         """Return a time of day as seconds since 1970; None if it counts from the start of the program."""
         if self._counts_from_start is None:
-            self._counts_from_start = clock < _FIRST_HOUR and not self._is_near(clock, near)
+            self._counts_from_start = clock < FIRST_HOUR and not self._is_near(clock, near)
         if self._counts_from_start:
             return None
         return _on_closest_day(clock, self._first if near is None else near)
 
     def _is_near(self, clock: float, near: float | None) -> bool:
         dated = self._first if near is None else near
-        return dated is None or abs(_on_closest_day(clock, dated) - dated) <= _SAME_START
+        return dated is None or abs(_on_closest_day(clock, dated) - dated) <= SAME_START
 
     @cached_property
     def _first(self) -> float | None:
