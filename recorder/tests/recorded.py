@@ -55,8 +55,8 @@ class Recording:
                 validator(row["event"]).validate(row)
 
     def last(self, name: str) -> Event:
-        """Return the last event of a name."""
-        return self.events(name)[-1]
+        """Return the latest event of a name, whichever process wrote it."""
+        return max(self.events(name), key=lambda row: row["monotonic"])
 
 
 class Recorder:

@@ -249,7 +249,9 @@ def test_weights_are_checked_at_saves_and_files_at_exceptions(
     """One save may call another; what it saved is what was checked at the step before it."""
     path = tmp_path / "rows.csv"
     path.write_text("1")
-    recorder.run(sys.executable, "-c", SAVES, str(path), options=["--interval", "60", *options])
+    read_by_the_first_sample = ("sh", "-c", 'exec "$@" </etc/passwd', "sh")
+    program = (sys.executable, "-c", SAVES, str(path))
+    recorder.run(*read_by_the_first_sample, *program, options=["--interval", "60", *options])
     recording = recorder.recording()
     recording.check()
     weights = recording.events("weights")
