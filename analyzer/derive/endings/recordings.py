@@ -12,6 +12,9 @@ _CLEARLY_SECONDS = 2.0
 _CLEARLY_BY_ONE_CLOCK = 0.5
 """Minimum lead of the first end if all processes ran on one host."""
 
+_OF_THE_SYSTEM = r"^/(?:etc|run|bin|sbin|lib\w*|usr/(?:bin|sbin|lib\w*|share))/|\.(?:cnf|conf)$"
+"""Files of the operating system, and settings such as OpenSSL's, wherever it is installed."""
+
 
 def with_recorded_facts(facts: pl.DataFrame, sources: pl.DataFrame) -> pl.DataFrame:
     """Return the facts, plus those found by comparing the workers' recordings, if there are any."""
@@ -90,9 +93,10 @@ def with_own_files(facts: pl.DataFrame) -> pl.DataFrame:
     """Return the facts, and `own_files` for each worker with input files whose names no other worker opened.
 
     Its value is the names of up to three of them. The fact needs the files of all recorded workers: one whose
-    files are unknown may have opened the same names.
+    files are unknown may have opened the same names. Files of the system and settings of libraries do not
+    count: all workers read them, but only for a moment, so that by chance a sample of one worker shows them.
     """
-    opened = facts.filter(pl.col("key") == "reads_file")
+    opened = facts.filter(pl.col("key") == "reads_file", ~pl.col("value").str.contains(_OF_THE_SYSTEM))
     if opened.is_empty():
         return facts
     opened = opened.with_columns(name=pl.col("value").str.extract(r"([^/]+)$"))

@@ -106,6 +106,9 @@ def test_a_worker_ended_first_where_the_recordings_of_all_others_go_on(
         ({0: ["/a/part-0.csv", "/a/vocab.txt"], 1: ["/a/part-1.csv", "/a/vocab.txt"]}, ["part-0.csv", "part-1.csv"]),
         ({0: ["/local/0/train.csv"], 1: ["/local/1/train.csv"]}, []),
         ({0: ["/a/part-0.csv"]}, []),
+        ({0: ["/a/all.csv", "/etc/ssl/openssl.cnf"], 1: ["/a/all.csv", "/opt/conda/ssl/openssl.cnf"]}, []),
+        ({0: ["/a/all.csv", "/usr/share/zoneinfo/UTC"], 1: ["/a/all.csv"]}, []),
+        ({0: ["/a/part-0.csv"], 1: ["/a/part-1.csv", "/etc/hosts"]}, ["part-0.csv", "part-1.csv"]),
     ],
 )  # fmt: skip
 def test_files_are_a_workers_own_where_no_other_opened_such_a_name(
