@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from analyzer.ingest.local_times import convert_local_times
 from analyzer.ingest.missing_dates import complete_dates
 from analyzer.ingest.platform import checkpoints
 from analyzer.ingest.reader_output import SourceRows
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 def assemble(outputs: Sequence[SourceRows], sources: Sequence[Source]) -> Tables:
     """Return the tables of `schema.READ`; worker and attempt are set only where a file states them."""
     complete_dates(outputs)
+    convert_local_times(outputs)
     checkpoints.report_missing(outputs, sources)
     return {table: _table(table, outputs) for table in READ}
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
-from analyzer.ingest.logs.prefixes.dates import FIRST_HOUR, SAME_START
+from analyzer.ingest.logs.prefixes.dates import SAME_START
+from analyzer.ingest.logs.prefixes.time_formats import FIRST_HOUR
 from analyzer.ingest.reader_output import SourceRows
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import log_of

@@ -62,6 +62,10 @@ class SourceRows:
         self.last_time: float | None = None
         self.lacks_date = False
         """True if its times count from midnight in 1970, because it states the time of day alone."""
+        self.is_local = False
+        """True if none of its times states a zone."""
+        self.utc_offset: float | None = None
+        """Seconds by which its local times, converted by now, were ahead of UTC; None if unknown."""
         self.read, self.reason = "complete", ""
         self.thinned, self.text = thinned, text
         self.rows: dict[str, list[Row]] = {}

@@ -74,16 +74,18 @@ def collection_time(facts: pl.DataFrame, sources: pl.DataFrame, records: pl.Data
         return CollectionTime(doubt="before the last line of the logs, by its own clock")
     if began > newest + _FAR_SECONDS:
         return CollectionTime(doubt="more than 30 days after the last line of the logs")
-    return CollectionTime(began, same_zone=all_state_zones(sources, records))
+    return CollectionTime(began, same_zone=all_state_zones(facts, sources, records))
 
 
-def all_state_zones(sources: pl.DataFrame, records: pl.DataFrame) -> bool:
+def all_state_zones(facts: pl.DataFrame, sources: pl.DataFrame, records: pl.DataFrame) -> bool:
     """Return True if each dated log of a worker states zones, and its times without one agree with them.
 
-    A collector's timestamps state one, and those of the program in the same log may lack it.
+    A collector's timestamps state one, and those of the program in the same log may lack it. A log whose
+    offset from UTC is known has no times without one.
     """
     dated = sources.filter(pl.col("last_time").is_not_null() & pl.col("worker").is_not_null(), kind="log")
-    timed = records.filter(pl.col("time").is_not_null() & pl.col("source").is_in(dated["source"].implode()))
+    left = dated.join(facts.filter(key="utc_offset"), on="source", how="anti")
+    timed = records.filter(pl.col("time").is_not_null() & pl.col("source").is_in(left["source"].implode()))
     zoned = pl.col("text").str.contains(_ZONED) & ~pl.col("text").str.contains(_OF_AN_ENTRY)
     lines = timed.sort("source", "line").select("source", "time", zoned=zoned)
     bare = pl.when(~pl.col("zoned")).then("time")
@@ -93,4 +95,4 @@ def all_state_zones(sources: pl.DataFrame, records: pl.DataFrame) -> bool:
     told = near.filter(pl.col("before").is_not_null() | ~pl.col("has_bare"))
     last = told.group_by("source", maintain_order=True).last()
     apart = (last["time"] - last["before"]).abs().fill_null(0.0)
-    return 0 < dated.height == last.height and bool((apart < _NEAR_SECONDS).all())
+    return dated.height > 0 and left.height == last.height and bool((apart < _NEAR_SECONDS).all())

@@ -8,6 +8,7 @@ import pytest
 from analyzer.tables.collection_time import all_state_zones
 
 BARE = "2026-11-24 02:00:02.169785: I tensorflow/core/a.cc:1] Started"
+NO_FACTS = pl.DataFrame(schema={"source": pl.String, "key": pl.String})
 STAMPED = "2026-11-24T02:00:03.500000001Z INFO:tensorflow:Check health not enabled."
 
 
@@ -46,14 +47,16 @@ def test_logs_state_zones(lines: list[tuple[float, str]], stated: bool) -> None:
         "last_time": lines[-1][0] if lines else None,
     }
     schema = {"source": pl.String, "line": pl.Int64, "time": pl.Float64, "text": pl.String}
-    assert all_state_zones(pl.DataFrame([source]), pl.DataFrame(rows, schema=schema)) is stated
+    assert all_state_zones(NO_FACTS, pl.DataFrame([source]), pl.DataFrame(rows, schema=schema)) is stated
 
 
 def test_a_second_log_without_zones_is_in_doubt() -> None:
-    """Each log has its own clock."""
+    """Each log has its own clock, unless its offset from UTC is known."""
     sources = [
         {"source": f"{w}.log", "kind": "log", "worker": f"worker:{w}", "last_time": 2.0} for w in (0, 1)
     ]
     texts = ["2026-11-24T02:00:02Z step 1", "2026-11-24 02:00:02 step 1"]
     rows = [{"source": f"{w}.log", "line": 1, "time": 2.0, "text": text} for w, text in enumerate(texts)]
-    assert not all_state_zones(pl.DataFrame(sources), pl.DataFrame(rows))
+    assert not all_state_zones(NO_FACTS, pl.DataFrame(sources), pl.DataFrame(rows))
+    known = pl.DataFrame([{"source": "1.log", "key": "utc_offset"}])
+    assert all_state_zones(known, pl.DataFrame(sources), pl.DataFrame(rows))

@@ -60,7 +60,8 @@ def read_stream(
         if hits or is_edge or record.kind == "traceback" or record.level in {"W", "E", "F"}:
             _add_record(output, record)
     boots.add_fact(output)
-    output.lacks_date = dates.lacks_date
+    output.lacks_date, output.is_local = dates.lacks_date, dates.is_local
+    output.utc_offset = dates.utc_offset
 
 
 class _Excerpts:

@@ -1,16 +1,16 @@
-"""Completes the times of a log's lines that state no year, or no date, from the lines around them."""
+"""Completes the times of a log's lines that state no year, no date or no zone, from the lines around them."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from analyzer.ingest.logs.prefixes.heads import Head, head
+from analyzer.ingest.logs.prefixes.time_formats import FIRST_HOUR
+from analyzer.ingest.logs.prefixes.utc_offset import utc_offset
 from analyzer.ingest.logs.text import lines
 
 _HALF_A_YEAR = 183 * 86_400
 """In seconds; records further apart than this lie in different years if the log shows none."""
 _DAY = 86_400
-FIRST_HOUR = 3_600.0
-"""Times (s since midnight) below this may count from the start of the program instead."""
 SAME_START = 900.0
 """Largest distance (s) from a line with a date at which they are times of day."""
 
@@ -19,10 +19,11 @@ Stretch = Sequence[tuple[int, str]]
 
 
 class Dates:
-    """Year and dates of one log.
+    """Year, dates and offset from UTC of one log.
 
     A time of day gets the date that brings it closest to the line with a time above it, and the first one to
     the first line that states a date. In a log without any date, the times count from midnight in 1970.
+    Local times become UTC where lines that count from 1970 stand beside them.
     """
 
     def __init__(self, year: int, stretches: Iterable[Stretch] = ()) -> None:
@@ -31,42 +32,64 @@ class Dates:
         self._stretches = stretches
         self._counts_from_start: bool | None = None
         """True if its times count from the start of the program; None until the first of them."""
+        self._has_local = self._has_zoned = False
+        """True if a line had a time without, or with, a zone."""
 
     @property
     def lacks_date(self) -> bool:
         """Return True if the log has times of day, and no date, in what has been read of it."""
         return self._counts_from_start is not None and self._first is None
 
+    @property
+    def is_local(self) -> bool:
+        """Return True if no time in what has been read of the log states its zone."""
+        return self._has_local and not self._has_zoned
+
+    @cached_property
+    def utc_offset(self) -> float | None:
+        """The seconds by which the log's local times are ahead of UTC; None if it does not show them."""
+        return utc_offset(self._stretches, self.year)
+
     def head(self, text: str, near: float | None) -> Head | None:
         """Parse the prefix of a line; `near` is the time of the line above it, in seconds since 1970."""
-        found = head(text, self.year)
+        found = self._in_utc(head(text, self.year))
         if found is None:
             return None
         if found.clock is not None:
             return found._replace(time=self._closest_day(found.clock, near))
         if found.time is None or near is None or abs(found.time - near) < _HALF_A_YEAR:
             return found
-        moved = head(text, self.year + (1 if found.time < near else -1))
+        moved = self._in_utc(head(text, self.year + (1 if found.time < near else -1)))
         return moved if moved and moved.time and abs(moved.time - near) < _HALF_A_YEAR else found
 
+    def _in_utc(self, found: Head | None) -> Head | None:
+        """Return a prefix with its time in UTC, as far as the log shows its offset."""
+        if found is None or (found.time is None and found.clock is None):
+            return found
+        self._has_local |= not found.zoned
+        self._has_zoned |= found.zoned
+        if found.zoned or found.time is None or not self.utc_offset:
+            return found
+        return found._replace(time=found.time - self.utc_offset)
+
     def _closest_day(self, clock: float, near: float | None) -> float | None:
-        """Return a time of day as seconds since 1970; None if it counts from the start of the program."""
+        """Return a local time of day as seconds since 1970; None if it counts from the program's start."""
         if self._counts_from_start is None:
             self._counts_from_start = clock < FIRST_HOUR and not self._is_near(clock, near)
         if self._counts_from_start:
             return None
-        return _on_closest_day(clock, self._first if near is None else near)
+        return self._on_closest_day(clock, self._first if near is None else near)
 
     def _is_near(self, clock: float, near: float | None) -> bool:
         dated = self._first if near is None else near
-        return dated is None or abs(_on_closest_day(clock, dated) - dated) <= SAME_START
+        return dated is None or abs(self._on_closest_day(clock, dated) - dated) <= SAME_START
+
+    def _on_closest_day(self, clock: float, near: float | None) -> float:
+        clock -= self.utc_offset or 0.0
+        return clock if near is None else clock + round((near - clock) / _DAY) * _DAY
 
     @cached_property
     def _first(self) -> float | None:
         """The first time of the log whose line states a date."""
-        found = (head(line.text, self.year) for stretch in self._stretches for line in lines(stretch))
-        return next((each.time for each in found if each and each.time is not None), None)
-
-
-def _on_closest_day(clock: float, near: float | None) -> float:
-    return clock if near is None else clock + round((near - clock) / _DAY) * _DAY
+        heads = (head(line.text, self.year) for stretch in self._stretches for line in lines(stretch))
+        return next((each.time for each in map(self._in_utc, heads) if each and each.time is not None), None)

@@ -18,6 +18,9 @@ LEVEL_NAMES = {
 _LEVELS = "|".join(LEVEL_NAMES)
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 
+_DATE_ONLY = "2026-11-21"
+_ZONE = lazy_regex(r"[+-]\d\d:?\d\d$")
+
 _CLASSIC = lazy_regex(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+): ([IWEFD]) (\S+?):(\d+)\] ?(.*)", re.DOTALL)
 _ABSL = lazy_regex(r"([IWEFD])0000 00:00:(\d+\.\d+)\s+\d+ (\S+?):(\d+)\] ?(.*)", re.DOTALL)
 _GLOG = lazy_regex(r"([IWEFD])(\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d+)\s+\d+ (\S+?):(\d+)\]\s?(.*)", re.DOTALL)
@@ -93,6 +96,8 @@ class Head(NamedTuple):
     text: str
     clock: float | None = None
     """Time of day in seconds since midnight, of a line that states no date."""
+    zoned: bool = False
+    """True if the line states its time zone, or counts from 1970; else the time may be local."""
 
 
 def head(line: str, year: int = NO_YEAR) -> Head | None:
@@ -121,18 +126,18 @@ def _level_first(line: str, year: int) -> Head | None:
     last = line[match.end() - 1]
     name, rest = _behind(line, found.end, last if last in _BRACKETS else line[:1])
     parsed = _python(found.time, level, rest)
-    return parsed._replace(clock=found.clock, origin=name or parsed.origin)
+    return parsed._replace(clock=found.clock, origin=name or parsed.origin, zoned=found.zoned)
 
 
 def _time_first(line: str, year: int) -> Head | None:
     """Parse a time in any format at the start of a line, and JSON."""
     if (match := _DATED.match(line)) and not _MORE_OF_TIME.match(match[2]):
         time = seconds(match[1])
-        return _rarer(line, year) if time is None else _dated(time, match[2])
+        return _rarer(line, year) if time is None else _dated(time, match[2], zoned=_states_zone(match[1]))
     if line[:1] == "{":
         return _json(line)
     if line[:1] in "1[" and (match := _EPOCH.match(line)):
-        return _dated(_of_epoch(match[1] or match[2] or match[3]), f" {match[4]}")
+        return _dated(_of_epoch(match[1] or match[2] or match[3]), f" {match[4]}", zoned=True)
     return _rarer(line, year)
 
 
@@ -151,8 +156,8 @@ def _rarer(line: str, year: int) -> Head | None:
         return None
     name, rest = _behind(line, shown.end, line[at - 1 : at])
     if line[at].isalpha():
-        return Head("plain", shown.time, None, name, rest.lstrip(" :"))
-    parsed = _dated(shown.time, rest)
+        return Head("plain", shown.time, None, name, rest.lstrip(" :"), zoned=shown.zoned)
+    parsed = _dated(shown.time, rest, zoned=shown.zoned)
     return parsed._replace(clock=shown.clock, origin=parsed.origin or name or (opening and opening["name"]))
 
 
@@ -165,9 +170,8 @@ def _behind(line: str, end: int, bracket: str) -> tuple[str | None, str]:
 def _rfc5424(line: str) -> Head | None:
     if not (match := _RFC5424.match(line)) or (time := seconds(match["time"])) is None:
         return None
-    return Head(
-        "python", time, _SEVERITIES[int(match["priority"]) % 8], match["program"], match["text"].strip()
-    )
+    level, zoned = _SEVERITIES[int(match["priority"]) % 8], _states_zone(match["time"])
+    return Head("python", time, level, match["program"], match["text"].strip(), zoned=zoned)
 
 
 def _json(line: str) -> Head | None:
@@ -176,7 +180,8 @@ def _json(line: str) -> Head | None:
         return None
     time = seconds(match[1]) if match[1] else _of_epoch(match[2])
     level = _JSON_LEVEL.search(line, 0, 2_000)
-    return Head("plain", time, LEVEL_NAMES[level[1].upper()] if level else None, None, line)
+    zoned = _states_zone(match[1] or "Z")
+    return Head("plain", time, LEVEL_NAMES[level[1].upper()] if level else None, None, line, zoned=zoned)
 
 
 def _logfmt(line: str) -> Head | None:
@@ -185,13 +190,14 @@ def _logfmt(line: str) -> Head | None:
         return None
     level = _LOGFMT_LEVEL.search(line, 0, 2_000)
     time = seconds(match[1]) if match[1] else float(match[2])
-    return Head("plain", time, LEVEL_NAMES[level[1].upper()] if level else None, None, line)
+    zoned = _states_zone(match[1] or "Z")
+    return Head("plain", time, LEVEL_NAMES[level[1].upper()] if level else None, None, line, zoned=zoned)
 
 
 def _letter_first(line: str, year: int) -> Head | None:
     """Parse the prefixes of absl and glog, whose level comes first, and of TensorFlow before 1.1."""
     if match := _ABSL.match(line):
-        return Head("cpp", float(match[2]), match[1], _basename(match[3]), match[5])
+        return Head("cpp", float(match[2]), match[1], _basename(match[3]), match[5], zoned=True)
     if match := _GLOG.match(line):
         time = seconds(f"{year}-{match[2]}-{match[3]} {match[4]}")
         kind = "python" if match[5].endswith(".py") else "cpp"  # absl's Python logger writes the same prefix
@@ -200,24 +206,29 @@ def _letter_first(line: str, year: int) -> Head | None:
     return Head("cpp", None, match[1], _basename(match[2]), match[4]) if match else None
 
 
-def _dated(time: float | None, rest: str) -> Head:
+def _dated(time: float | None, rest: str, *, zoned: bool = False) -> Head:
     if match := _LOGGER.match(rest.lstrip()):
-        return Head("python", time, LEVEL_NAMES[match[1]], match[2], match[3])
+        return Head("python", time, LEVEL_NAMES[match[1]], match[2], match[3], zoned=zoned)
     if match := _LEVEL.match(rest[:60]):
-        return _python(time, LEVEL_NAMES[match[1]], rest[match.start(2) :])
+        return _python(time, LEVEL_NAMES[match[1]], rest[match.start(2) :], zoned=zoned)
     if match := _BRACKETED_LEVEL.match(rest[:60]):
-        return Head("python", time, LEVEL_NAMES[match[1].upper()], None, rest[match.end() :].strip())
+        text = rest[match.end() :].strip()
+        return Head("python", time, LEVEL_NAMES[match[1].upper()], None, text, zoned=zoned)
     if match := _NAME_LEVEL.match(rest[:90]):
         text = rest[match.end() :].lstrip(" :-|").rstrip()
-        return Head("python", time, LEVEL_NAMES[match[2]], match[1], text)
-    return Head("plain", time, None, None, rest.lstrip(" :-|").rstrip())
+        return Head("python", time, LEVEL_NAMES[match[2]], match[1], text, zoned=zoned)
+    return Head("plain", time, None, None, rest.lstrip(" :-|").rstrip(), zoned=zoned)
 
 
-def _python(time: float | None, level: str, rest: str) -> Head:
+def _python(time: float | None, level: str, rest: str, *, zoned: bool = False) -> Head:
     rest = rest.lstrip()
     if match := _NAMED.match(rest[:80]):
-        return Head("python", time, level, match[1], rest[match.start(2) :].strip())
-    return Head("python", time, level, None, rest.lstrip(" :-|").rstrip())
+        return Head("python", time, level, match[1], rest[match.start(2) :].strip(), zoned=zoned)
+    return Head("python", time, level, None, rest.lstrip(" :-|").rstrip(), zoned=zoned)
+
+
+def _states_zone(time: str) -> bool:
+    return time[-1:] == "Z" or _ZONE.search(time, len(_DATE_ONLY)) is not None
 
 
 def _of_epoch(number: str) -> float:

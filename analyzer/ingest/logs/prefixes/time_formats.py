@@ -10,6 +10,8 @@ from analyzer.model.lazy_regex import lazy_regex
 
 NO_YEAR = 1970
 """Year assumed where no line shows one; the file's modification time would be a guess."""
+FIRST_HOUR = 3_600.0
+"""Times (s since midnight) below this may count from the start of the program instead."""
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _WHOLE = len("2026-11-21 01:02:03")
@@ -50,6 +52,8 @@ class Stamp(NamedTuple):
     time: float | None
     clock: float | None
     end: int
+    zoned: bool = False
+    """True if the zone stands behind the time."""
 
 
 def stamp(line: str, at: int, year: int = NO_YEAR) -> Stamp | None:
@@ -61,7 +65,8 @@ def stamp(line: str, at: int, year: int = NO_YEAR) -> Stamp | None:
     for expression, read in _OF_NAMES if line[at : at + 1].isalpha() else _OF_NUMBERS:
         if match := expression.match(line, at):
             time = read(match, year)
-            return None if time is None else Stamp(time, None, match.end())
+            zoned = match["zone"] is not None
+            return None if time is None else Stamp(time, None, match.end(), zoned)
     return None
 
 

@@ -86,16 +86,33 @@ def test_a_time_of_day_has_no_date(prefix: str, level: str | None, origin: str |
 
 
 @pytest.mark.parametrize(
-    ("line", "time", "level"),
+    ("line", "time", "level", "zoned"),
     [
-        ('time=2026-11-22T17:12:44Z level=INFO msg="step 3"', AT, "I"),
-        ("ts=1795367564.5 level=error event=step step=3", AT + 0.5, "E"),
-        ('level=warn ts="2026-11-22 17:12:44" caller=x.go:3', AT, "W"),
+        ('time=2026-11-22T17:12:44Z level=INFO msg="step 3"', AT, "I", True),
+        ("ts=1795367564.5 level=error event=step step=3", AT + 0.5, "E", True),
+        ('level=warn ts="2026-11-22 17:12:44" caller=x.go:3', AT, "W", False),
     ],
 )
-def test_a_line_of_keys_and_values_stays_whole(line: str, time: float, level: str) -> None:
+def test_a_line_of_keys_and_values_stays_whole(line: str, time: float, level: str, zoned: bool) -> None:
     """Its other fields are values."""
-    assert head(line, 2026) == Head("plain", time, level, None, line)
+    assert head(line, 2026) == Head("plain", time, level, None, line, zoned=zoned)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "zoned"),
+    [
+        ("2026-11-22T17:12:44+00:00", True),
+        ("2026-11-22 17:12:44 UTC ", True),
+        ("22/Nov/2026:17:12:44 +0000 ", True),
+        ("[2026-11-22 17:12:44,123 +0000]", True),
+        ("2026-11-22 17:12:44 -", False),
+        ("Sun Nov 22 17:12:44 2026", False),
+        ("[17:12:44]", False),
+    ],
+)
+def test_a_time_with_its_zone_is_no_local_one(prefix: str, zoned: bool) -> None:
+    """Others may be."""
+    assert known(prefix).zoned is zoned
 
 
 @pytest.mark.parametrize(
