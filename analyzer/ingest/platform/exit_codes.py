@@ -1,6 +1,7 @@
 """Files of exit codes → facts: `worker-0 1`, `worker:1: -9`, `chief=None`, or one number for one worker.
 
-A table whose first column is headed `rank`, `worker` or `task` may have bare numbers in it. What
+A line may say it in words, as `worker 1: killed by signal 9` or `rank 0 exited with code 1`. A table whose
+first column is headed `rank`, `worker` or `task` may have bare numbers in it. What
 `docker ps -a` and `docker compose ps -a` print, and GNU parallel's `--joblog`, are such tables, too. Records
 of schedulers and supervisors are read by `exit_records`.
 """
@@ -8,6 +9,8 @@ of schedulers and supervisors are read by `exit_records`.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from signal import Signals
+from typing import Any
 
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
@@ -27,6 +30,23 @@ _HEADING = re.compile(
     r"\W*(?:rank|worker|task|index|replica)\w*\W+(?:\w+\W+)*?\w*(?:exit|code|status|rc)", re.IGNORECASE
 )
 _RANK = re.compile(r"[\s|\"']*(?P<rank>\d{1,6})[\s|,;:=\"']+(?P<code>-?\d{1,3})[\s|\"']*$")
+_HEAD = re.compile(r"\s*\[?[\"']?(?P<name>[A-Za-z][\w.-]{0,60}(?:[: ]\d{1,5})?)[\"']?(?:\]|:)\s*$")
+"""Regex for a line that only names a task, above its exit code: in brackets, or before a colon."""
+_ALONE = re.compile(
+    r"\s*(?:(?:exit|return|status|code|rc)\w*(?: \w+){0,2}\s*[:=\s]\s*)?(?P<code>-?\d{1,3})\s*$",
+    re.IGNORECASE,
+)
+"""Regex for the only content of a file of one worker, or for a line below the name of a task."""
+_IN_WORDS = re.compile(
+    r"\bsig(?:nal)?[ #:=(]{0,3}(?P<signal>\d{1,2})\b|\b(?P<name>SIG[A-Z]{3,4}\d?)\b"
+    r"|(?:\b(?:code|status|rc|returned|return ?code|exit(?:ed)?|died with)\b[:=()\s]{1,4}|[|→>]\s{0,8}"
+    r"|\d(?:: {1,8}|[ \t]{1,8}(?=-?\d{1,3}\s*$)))"
+    r"(?P<code>-?\d{1,3})\b(?!\s*(?:s|sec|seconds|steps?)\b)",
+    re.IGNORECASE,
+)
+"""Regex for an exit code or a signal in a line that names a worker."""
+_SPACED = re.compile(r"\W*(?:worker|rank|task|replica|process|ps) +#?\d", re.IGNORECASE)
+"""Regex for a worker whose first number is its index, and not its exit code."""
 _CONTAINERS = re.compile(r"CONTAINER ID +IMAGE +.*\bNAMES\s*$|NAME +IMAGE +COMMAND +SERVICE +")
 _CONTAINER = re.compile(r"\S+ .*?(?:\bExited \((?P<code>\d{1,3})\)|[ \"]Up \w)")
 
@@ -42,29 +62,62 @@ _GIVEN_UP = ("none", "null")
 def read(output: SourceRows, _matcher: Matcher) -> None:
     """Read the exit code of each worker: a number, negative for a signal, or `running`."""
     text = whole_text(output)
+    _read_text(output, text)
+    if text.strip() and output.read == "complete" and not output.rows.get("facts"):
+        output.add_damage("names no worker with an exit code")
+
+
+def _read_text(output: SourceRows, text: str) -> None:
     if are_records(text):
         read_records(output, text)
         return
-    worker, lines = output.source.worker, text.split("\n")
+    lines = text.split("\n")
     if _CONTAINERS.match(lines[0]):
         _read_containers(output, lines)
-        return
-    if lines[0].startswith(_JOBLOG):
+    elif lines[0].startswith(_JOBLOG):
         _read_joblog(output, lines)
-        return
-    is_table = _HEADING.match(lines[0]) is not None
+    else:
+        _read_lines(output, lines)
+
+
+def _read_lines(output: SourceRows, lines: Sequence[str]) -> None:
+    """Read lines that name a worker, or stand below one's name, or in the file of one, or in a table."""
+    worker, is_table = output.source.worker, _HEADING.match(lines[0]) is not None
     for number, line in enumerate(lines, 1):
         place = {"line": number, "excerpt": line.strip()[:MAX_EXCERPT_CHARS]}
         if is_table and (row := _RANK.match(line)):
             _add_exit_code(output, {**place, "worker": f"worker:{int(row['rank'])}"}, row["code"])
-            continue
-        added = [_add_entry(output, place, entry["name"], entry["code"]) for entry in _ENTRY.finditer(line)]
-        if worker and re.fullmatch(r"\s*-?\d{1,3}\s*", line):
-            _add_exit_code(output, {**place, "worker": worker}, line.strip())
-        elif not any(added) and (named := worker_of(line, Kind.EXIT_CODES)):
-            output.add_damage(f"names {named} without a readable exit code", line=number)
-        elif not any(added) and _LONG_INDEX.search(line):
-            output.add_damage("names a worker whose index is too long", line=number)
+        elif (head := _HEAD.match(line)) and (task := worker_of(head["name"], Kind.EXIT_CODES)):
+            worker = task
+        elif worker and (own := _ALONE.match(line)):
+            _add_exit_code(output, {**place, "worker": worker}, own["code"])
+        else:
+            _read_line(output, place, line)
+
+
+def _read_line(output: SourceRows, place: Mapping[str, Any], line: str) -> None:
+    entries = () if _SPACED.match(line) else _ENTRY.finditer(line)
+    added = [_add_entry(output, place, entry["name"], entry["code"]) for entry in entries]
+    if any(added):
+        return
+    named = worker_of(line, Kind.EXIT_CODES)
+    if named and (code := _code_in_words(line)):
+        _add_exit_code(output, {**place, "worker": named}, code)
+    elif named:
+        output.add_damage(f"names {named} without a readable exit code", line=place["line"])
+    elif _LONG_INDEX.search(line):
+        output.add_damage("names a worker whose index is too long", line=place["line"])
+
+
+def _code_in_words(line: str) -> str | None:
+    """Return the exit code that a line states last, negative for a signal; None if it states none."""
+    stated = [*_IN_WORDS.finditer(line)]
+    if not stated:
+        return None
+    last = stated[-1]
+    if last["name"]:
+        return str(-Signals[last["name"].upper()]) if last["name"].upper() in Signals.__members__ else None
+    return last["code"] or f"-{last['signal']}"
 
 
 def _read_containers(output: SourceRows, lines: Sequence[str]) -> None:

@@ -32,6 +32,7 @@ _JOB = re.compile(r"Job (?:Id: |<)(?P<job>\d+(?:\[\d+\])?)")
 _OF_LSF = re.compile(
     r": (?:Exited with exit code (?P<code>\d+)|Exited by signal (?P<signal>\d+)|Done successfully)\."
 )
+_NEXT_OBJECT = re.compile(r"\s*(?=[\[{])")
 _WRAPPED = re.compile(r"\n {21}")
 """Regex for where `bjobs -l` breaks a line at 80 characters, also within a word."""
 _STATUS = re.compile(
@@ -51,7 +52,30 @@ _FILES = frozenset({"Out", "Err", "Output_Path", "Error_Path"})
 _NAMES = frozenset({"Job_Name", "jobname", "Id"})
 JOB = "job="
 """Before a name of a whole job, which is that of a worker only where each worker was a job of its own."""
-_CODES = ("exitCode", "ExitCode", "exit_code", "Exit_status")
+_CODES = (
+    "exitCode",
+    "ExitCode",
+    "exit_code",
+    "Exit_status",
+    "exitcode",
+    "exit_status",
+    "returncode",
+    "return_code",
+)
+_BY_TASK = re.compile(r"(?:exit|return)_?(?:codes|status(?:es)?)")
+"""Regex for a key of JSON below which the exit code of each task stands under its name, or its index."""
+_INDEX_KEYS = (
+    "rank",
+    "worker",
+    "task",
+    "index",
+    "task_index",
+    "task_id",
+    "replica",
+    "worker_id",
+    "worker_index",
+)
+_ROLE_KEYS = ("type", "role", "task_type", "job")
 _KEYS = frozenset(
     {"id", "name", "names", "containerid", "containername", "logstreamname", "jobid", "jobname", "taskarn"}
 )
@@ -62,7 +86,8 @@ _OTHER_PROCESSES = frozenset({"Health", "healthcheck", "ExecIDs", "attempts", "l
 
 _RECORDS = re.compile(
     r"(?m)^(?:Job Id: \S|Job <\d|qname +\S|ExitBySignal *= |ExecMainCode=|[●×○*] [\w.@-]+\.service\b)"
-    rf"|\A\s*[\[{{](?=[\s\S]*?\"(?:{'|'.join(_CODES)})\"\s*:\s*\d)"
+    rf"|\A\s*[\[{{](?=[\s\S]*?\"(?:{'|'.join(_CODES)})\"\s*:\s*-?\d)"
+    r"|\A\s*\{(?=[\s\S]*?\"(?:exit|return)_?codes\"\s*:\s*\{)"
 )
 """Regex for text with records, rather than a list of names and numbers."""
 
@@ -168,13 +193,14 @@ def _names_in(values: Mapping[str, str], part: str) -> Iterator[str]:
 
 
 def _of_json(text: str) -> Iterator[_Ended]:
-    """Yield the ends that JSON states; nothing if it is no JSON, as of a list that was cut."""
-    decoder = json.JSONDecoder()
-    try:
-        value, _ = decoder.raw_decode(text.lstrip())
-    except (ValueError, RecursionError):
-        return
-    yield from _in_objects(value, frozenset())
+    """Yield the ends that JSON states, also an object a line; those of a list that was cut are left out."""
+    decoder, at = json.JSONDecoder(), 0
+    while start := _NEXT_OBJECT.match(text, at):
+        try:
+            value, at = decoder.raw_decode(text, start.end())
+        except (ValueError, RecursionError):
+            return
+        yield from _in_objects(value, frozenset())
 
 
 def _in_objects(value: object, outer: frozenset[str], depth: int = 0) -> Iterator[_Ended]:
@@ -189,8 +215,18 @@ def _in_objects(value: object, outer: frozenset[str], depth: int = 0) -> Iterato
         yield _Ended(code, names, out_of_memory=_out_of_memory(value))
         names = outer
     for key, item in value.items():
-        if isinstance(item, dict | list) and key not in _OTHER_PROCESSES:
-            yield from _in_objects(item, names, depth + 1)
+        if isinstance(item, dict) and _BY_TASK.fullmatch(key):
+            yield from _by_task(item)
+        elif isinstance(item, dict | list) and key not in _OTHER_PROCESSES:
+            own = {key} if worker_of(key, Kind.EXIT_CODES) else ()
+            yield from _in_objects(item, names.union(own), depth + 1)
+
+
+def _by_task(codes: Mapping[str, object]) -> Iterator[_Ended]:
+    """Yield the end of each task of an object of name → exit code; a bare number names a worker."""
+    for name, code in codes.items():
+        if isinstance(code, int) and not isinstance(code, bool):
+            yield _Ended(negative_signal(code), frozenset({f"worker-{name}" if name.isdecimal() else name}))
 
 
 def _json_code(value: Mapping[str, Any]) -> int | None:
@@ -212,7 +248,14 @@ def _out_of_memory(value: Mapping[str, Any]) -> str:
 
 
 def _json_names(value: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names in an object: a container by all of its id and by 12 digits, a stream by all parts."""
+    """Yield the names in an object: a container by all of its id and by 12 digits, a stream by all parts.
+
+    A task may be named by its index, `{"type": "ps", "index": 1}` or `{"rank": 0}`.
+    """
+    index = next((value[key] for key in _INDEX_KEYS if isinstance(value.get(key), int)), None)
+    if index is not None and not isinstance(index, bool):
+        role = next((value[key] for key in _ROLE_KEYS if isinstance(value.get(key), str)), "worker")
+        yield f"{role}-{index}"
     for key, item in value.items():
         if key.lower() not in _KEYS:
             continue

@@ -32,12 +32,22 @@ def codes(tables: Tables) -> list[tuple[str, int, str]]:
         ("chief=None", ("chief:0", 1, "running")),
         ("worker-0-restart1: -15", ("worker:0", 2, "-15")),
         ("worker-0-attempt-2 1", ("worker:0", 2, "1")),
+        ("worker 0: 1", ("worker:0", 1, "1")),
+        ("worker 1 3", ("worker:1", 1, "3")),
+        ("rank 1 exited with code 137", ("worker:1", 1, "-9")),
+        ("worker-1: killed by signal 9", ("worker:1", 1, "-9")),
+        ("worker-1 (pid 312): SIGSEGV", ("worker:1", 1, "-11")),
+        ("worker 1 -> 143", ("worker:1", 1, "-15")),
+        ("| worker-1 | 3 |", ("worker:1", 1, "3")),
+        ("[worker-1]\nexit_code = 3", ("worker:1", 1, "3")),
+        ("worker-1:\n  exit code: 3", ("worker:1", 1, "3")),
+        ("worker 2 took 31 s and returned 0", ("worker:2", 1, "0")),
     ],
 )
 def test_a_line_names_a_worker_and_its_code(
     line: str, expected: tuple[str, int, str], tables_of: TablesOf
 ) -> None:
-    """With a colon in the name of the worker, behind it, or both."""
+    """With a colon in the name of the worker, behind it, or both; in words; below its name."""
     assert codes(tables_of({"exit_codes.txt": line + "\n"})) == [expected]
 
 
@@ -174,3 +184,29 @@ def test_the_job_log_of_gnu_parallel(tables_of: TablesOf) -> None:
     )
     tables = tables_of({"jobs.tsv": text, "worker-0.log": QUIET, "worker-1.log": QUIET})
     assert codes(tables) == [("worker:0", 1, "1"), ("worker:1", 1, "-9")]
+
+
+@pytest.mark.parametrize(
+    "name", ["worker-1.exit", "worker-1.status", "worker-1.rc", "worker-1/exit_status.txt"]
+)
+@pytest.mark.parametrize("text", ["137\n", "exit status: 137\n", "rc=137"])
+def test_a_worker_has_a_file_of_its_own(name: str, text: str, tables_of: TablesOf) -> None:
+    """Its name says whose exit code it holds."""
+    assert codes(tables_of({"worker-0.log": QUIET, name: text})) == [("worker:1", 1, "-9")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["worker 1 took 137 s", "worker 1: 12 steps, exit code unknown", "worker-1: SIGNED off", "worker 1"],
+)
+def test_another_number_is_no_exit_code(line: str, tables_of: TablesOf) -> None:
+    """Durations, counts, and the index itself."""
+    assert codes(tables_of({"worker-0.log": QUIET, "exit_codes.txt": line + "\n"})) == []
+
+
+def test_codes_without_names_are_damage(tables_of: TablesOf) -> None:
+    """A file that tells of nobody is not passed over."""
+    tables = tables_of({"worker-0.log": QUIET, "worker-1.log": QUIET, "returncodes.json": "[1, 137]"})
+    assert tables["damage"].select("source", "what").rows() == [
+        ("returncodes.json", "names no worker with an exit code")
+    ]

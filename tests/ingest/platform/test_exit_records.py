@@ -202,3 +202,32 @@ def test_a_list_of_names_and_codes_is_no_record(tables_of: TablesOf) -> None:
         ("worker:0", "1"),
         ("worker:1", "-9"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("status.json", '{"workers": [{"index": 0, "exit_code": 1}, {"index": 1, "exit_code": 137}]}'),
+        ("result.json", '{"worker_0": {"returncode": 1, "s": 9.5}, "worker_1": {"returncode": -9, "s": 8.1}}'),
+        ("summary.json", '[{"type": "worker", "index": 0, "returncode": 1}, {"type": "worker", "index": 1, "returncode": -9}]'),
+        ("meta.json", '{"framework": "tensorflow 2.15", "exit_codes": {"0": 1, "1": 137}}'),
+        ("exits.jsonl", '{"rank": 0, "returncode": 1}\n{"rank": 1, "returncode": -9}\n'),
+    ],
+)  # fmt: skip
+def test_json_of_a_users_launcher(name: str, text: str, tables_of: TablesOf) -> None:
+    """Tasks by their names, by their indices, or by their ranks."""
+    logs = {f"worker-{index}.log": QUIET for index in range(2)}
+    assert codes(tables_of({**logs, name: text})) == [("worker:0", "1"), ("worker:1", "-9")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"index": 1, "accuracy": 0.5, "returned": 137}',
+        '{"workers": 2, "exit_code": true}',
+        '{"worker": 1, "message": "leaving", "exit_code": 137, "log": "a"}',
+    ],
+)
+def test_other_json_states_no_exit_code(text: str, tables_of: TablesOf) -> None:
+    """Results of a training, a flag, an entry of a log."""
+    assert codes(tables_of({"worker-0.log": QUIET, "result.json": text})) == []
