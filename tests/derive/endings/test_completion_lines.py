@@ -22,6 +22,8 @@ LOSS = says("Loss for final step: 0.33.")
         ([*STEPS, says("Training elapsed time: 12.500312 s")], "finished"),
         ([*STEPS, says("total images/sec: 812.40")], "finished"),
         ([says("total images/sec: 812.40")], "finished"),
+        ([says("2026-11-27T17:04:40 total images/sec: 812.40")], "finished"),
+        ([says("expected total images/sec: 812.40")], "unknown"),
         ([says("images/sec: 812.40")], "unknown"),
         ([says("Converged after 640 steps")], "finished"),
         ([says("solver: line search converged after 3 steps")], "unknown"),
