@@ -25,6 +25,8 @@ LOSS = says("Loss for final step: 0.33.")
         ([says("2026-11-27T17:04:40 total images/sec: 812.40")], "finished"),
         ([says("expected total images/sec: 812.40")], "unknown"),
         ([says("images/sec: 812.40")], "unknown"),
+        ([*STEPS, says("Total img/sec on 4 GPU(s): 1167.9 +-3.1")], "finished"),
+        ([*STEPS, says("Img/sec per GPU: 291.9 +-1.0")], "unknown"),
         ([says("Converged after 640 steps")], "finished"),
         ([says("solver: line search converged after 3 steps")], "unknown"),
         ([says("KMeans converged in 12 iterations")], "unknown"),
