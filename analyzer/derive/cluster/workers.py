@@ -99,7 +99,9 @@ def _second_servers(stated: Mapping[str, Mapping[str, str]], met: AbstractSet[st
 
 def _trains(task: str, roles: AbstractSet[str], stepped: AbstractSet[str]) -> bool:
     role, _ = split_task(task)
-    return role == "chief" or (role == "worker" and (task in stepped or not {"ps", "chief"} <= roles))
+    return role in {"chief", "master"} or (
+        role == "worker" and (task in stepped or not {"ps", "chief"} <= roles)
+    )
 
 
 def _claim(stated: Mapping[str, str]) -> str | None:

@@ -40,7 +40,9 @@ _DUMPED = lazy_regex(
 """First line of a thread dump without a fatal error: `dump_traceback_later`, or a signal."""
 _TENSORFLOW_ERROR = lazy_regex(
     r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)|NotImplementedError: unable to open file: "
+    r"|\w+Error(?: \(see above for traceback\): |: (?:From /job:\S+:|Graph execution error:)\s*$)"
 )
+"""Regex for an error of TensorFlow, whose message has further lines; notebooks name its class alone."""
 
 _STATUS = lazy_regex(r'\{"created":"@')
 _LOST_TASK = " TaskSetManager: Lost task "

@@ -52,6 +52,14 @@ def test_only_who_was_told_to_go_says_so(line: str, caught: bool, tables_of: Tab
         ("make[1]: *** [Makefile:6: chief-0] Killed", ("chief:0", "-9")),
         ("make: *** [Makefile:6: all] Error 2", None),
         (
+            "2026-11-20 10:10:01 INFO  ApplicationMaster:17 - Container c_3 for task ps:1 finished with exitStatus: 137",
+            ("ps:1", "-9"),
+        ),
+        (
+            "2026-11-20 10:10:01 INFO  ApplicationMaster:17 - Container c_3 for task ps:1 finished with success",
+            None,
+        ),
+        (
             "go.sh: line 9: 17480 Killed                  ( ./w.sh ps:0 ) > >(sed -u 's/^/ps-0| /') 2>&1",
             ("ps:0", "-9"),
         ),

@@ -89,6 +89,25 @@ def test_the_long_message_of_a_tensorflow_error_belongs_to_its_traceback() -> No
     assert noise.origin == "generator_dataset_op.cc"
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "UnavailableError: From /job:worker/replica:0/task:2:",
+        "InternalError (see above for traceback): NCCL failed on",
+    ],
+)
+def test_the_message_of_an_error_of_tensorflow_goes_on_below_its_name(head: str) -> None:
+    """Also where a notebook, or a session of TensorFlow 1, names the class without its module."""
+    found = read(f"{head}\nthe other side of the ring\nstep 12 loss 0.5\n")
+    assert [each.text for each in found] == [f"{head}\nthe other side of the ring", "step 12 loss 0.5"]
+
+
+def test_the_message_of_a_users_error_is_one_line() -> None:
+    """What stands below it is the next thing that the program says."""
+    found = read("UnavailableError: the feature store is down\nleaving\n")
+    assert [each.text for each in found] == ["UnavailableError: the feature store is down", "leaving"]
+
+
 def test_a_plain_line_carries_the_time_of_the_one_before() -> None:
     """As what it is: a neighbour's time, not its own."""
     _, progress = read(STATUS)
