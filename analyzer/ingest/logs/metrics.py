@@ -73,6 +73,12 @@ _DURATION = lazy_regex(rf"(?P<stem>\w+?)_(?P<unit>{_UNIT})$", re.IGNORECASE)
 _LOCAL = lazy_regex(
     r"local|per[_ -]?replica|per[_ -]?worker|this[_ -]?(?:rank|replica|worker)", re.IGNORECASE
 )
+_OF_EACH = lazy_regex(
+    r"(?:\d\s*[a-z][\w/]{0,20}|\b(?:batch|batch[ _-]?size|rate|speed|throughput))"
+    r"[ _-]per[ _-]?(?:replica|worker|rank)\b",
+    re.IGNORECASE,
+)
+"""Regex for a rate or a size that is each worker's: `823.1 img/sec per worker`."""
 _GLOBAL = lazy_regex(
     r"global[_ -]?(?:loss|acc|mean|avg)|reduced|all[_ -]?reduce|aggregat|across", re.IGNORECASE
 )
@@ -126,12 +132,12 @@ def has_outcome(text: str) -> bool:
 
 def has_pair(text: str) -> bool:
     """Return whether a line has a metric of any name, `name: number` or `name=number`."""
-    return any(_is_metric(match["name"]) for match in _PAIR.finditer(text))
+    return any(is_metric(match["name"]) for match in _PAIR.finditer(text))
 
 
 def has_spaced(text: str) -> bool:
     """Return whether a line has a metric with nothing but spaces before its value: `G 0.693`."""
-    return any(_is_metric(match["name"]) for match in _SPACED.finditer(text))
+    return any(is_metric(match["name"]) for match in _SPACED.finditer(text))
 
 
 def metrics(text: str) -> Iterator[Metric]:
@@ -145,7 +151,7 @@ def metrics(text: str) -> Iterator[Metric]:
         found |= {match.start("number"): match for match in _METER.finditer(text)}
     spaced = (*_SPACED_DURATION.finditer(text), *_SPACED.finditer(text))
     for match in (*_PAIR.finditer(text), *spaced):
-        if _is_metric(match["name"]):
+        if is_metric(match["name"]):
             found.setdefault(match.start("number"), match)
     for match in sorted(found.values(), key=lambda match: match.start("number")):
         if tag := meters.get(match.start("number")):
@@ -157,7 +163,7 @@ def metrics(text: str) -> Iterator[Metric]:
         yield Metric(match.span("name"), match.span("number"), unit, scope)
 
 
-def _is_metric(name: str) -> bool:
+def is_metric(name: str) -> bool:
     """Return False for the name of a position, and for a file with its line: `train.py:42`."""
     return name.lower() not in _NO_METRICS and name.count(".") < 2 and not name.endswith(".py")
 
@@ -169,8 +175,11 @@ def step_rate(text: str) -> Iterator[Metric]:
 
 
 def scope_of(tag: str, text: str = "") -> str:
-    """Return `local`, `global` or `unknown` from a metric's name, or else from its line."""
-    for words in (tag, text):
+    """Return `local`, `global` or `unknown` from a metric's name, or else from its line.
+
+    A rate that the line gives per worker says nothing of its loss.
+    """
+    for words in (tag, _OF_EACH.sub("", text)):
         if _LOCAL.search(words):
             return "local"
         if _GLOBAL.search(words):
