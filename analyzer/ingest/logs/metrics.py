@@ -49,6 +49,13 @@ _AT_POSITION = lazy_regex(
     re.IGNORECASE,
 )
 """Regex for a loss that stands behind its step or epoch: `Training loss (for one batch) at step 40: 0.31`."""
+_SUMMARIZED = lazy_regex(
+    r"(?<![\w.])(?P<name>(?:[A-Za-z_]\w*[_/])?loss)\b[:=]?"
+    rf"(?:[ (,]{{1,3}}(?:first|last|start|end|min|max|std|median)\b[ =:)]{{1,3}}{NUMBER}(?![\w.])){{0,4}}"
+    rf"[ (,]{{1,3}}(?:mean|avg|average)\b[ =:)]{{1,3}}(?P<number>{NUMBER})(?P<unit>)(?![\w.]*\w)",
+    re.IGNORECASE,
+)
+"""Regex for a loss of several steps at once, of which the mean counts: `loss min 0.2 max 0.9 mean 0.5`."""
 _RATE = lazy_regex(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s)/(?P<name>step|it|iter|batch)\b")
 _METER = lazy_regex(r"(?<![\w.])(?P<name>Time|Data):? {1,6}(?P<number>\d+\.\d+) \( ?\d+\.\d+\)")
 """Regex for one of the two meters of a step in PyTorch's examples, in seconds: `Data  0.441 (0.446)`."""
@@ -121,13 +128,13 @@ def tag_of(name: str, unit: str = "") -> tuple[str, float]:
 
 def has_known(text: str) -> bool:
     """Return whether a line has a metric with a well-known name."""
-    return _KNOWN.search(text) is not None or _AT_POSITION.search(text) is not None
+    return any(words.search(text) for words in (_KNOWN, _AT_POSITION, _SUMMARIZED))
 
 
 def has_outcome(text: str) -> bool:
     """Return whether a line has a well-known metric other than the learning rate, which is a setting."""
     named = (not _SETTING.search(match["name"]) for match in _KNOWN.finditer(text))
-    return any(named) or _AT_POSITION.search(text) is not None
+    return any(named) or any(words.search(text) for words in (_AT_POSITION, _SUMMARIZED))
 
 
 def has_pair(text: str) -> bool:
@@ -145,7 +152,7 @@ def metrics(text: str) -> Iterator[Metric]:
     around = _KNOWN.sub("", text)
     meters = {match.start("number"): _METERS[match["name"]] for match in _METER.finditer(text)}
     meters = meters if {*_METERS.values()} <= {*meters.values()} else {}
-    known = [*_KNOWN.finditer(text), *_AT_POSITION.finditer(text)]
+    known = [*_KNOWN.finditer(text), *_AT_POSITION.finditer(text), *_SUMMARIZED.finditer(text)]
     found = {match.start("number"): match for match in (*_RATE.finditer(text), *known)}
     if meters:
         found |= {match.start("number"): match for match in _METER.finditer(text)}
