@@ -1,10 +1,14 @@
 """Rows below a heading are values of its columns; what only looks like a table is none."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable, Mapping
 
 import pytest
 
 from analyzer.ingest.logs.printed_tables import TableReader
+from analyzer.model.run import Tables
 
 
 def values(*lines: str) -> list[tuple[int | None, int | None, str, float]]:
@@ -68,3 +72,21 @@ def test_rows_of_another_rank_are_left_out() -> None:
     """The log is one worker's; a table of all ranks would mix their curves."""
     lines = ["step,rank,loss", "1,0,0.5", "1,1,0.7", "2,0,0.4"]
     assert [value for *_, value in values(*lines)] == [0.5, 0.4]
+
+
+def test_a_row_behind_a_line_of_tensorflow_has_its_collectors_time(
+    tables_of: Callable[[Mapping[str, str]], Tables],
+) -> None:
+    """Rows are no continuation of the record above them, though they have no prefix."""
+    lines = [
+        "2026-11-27 20:31:10.473947: I tensorflow/core/platform/cpu_feature_guard.cc:151] This binary is fast",
+        "step,loss,lr",
+        *(f"{number},0.{9 - number},0.1" for number in range(1, 4)),
+    ]
+    log = "".join(
+        f'{{"log": "{line}\\n", "stream": "stdout", "time": "2026-11-27T20:31:{10 + at}.500000000Z"}}\n'
+        for at, line in enumerate(lines)
+    )
+    found = tables_of({"worker-0.log": log})["scalars"].filter(tag="loss")
+    assert found["step"].to_list() == [1, 2, 3]
+    assert found["time"].diff().drop_nulls().to_list() == [1.0, 1.0]
