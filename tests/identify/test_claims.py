@@ -79,6 +79,10 @@ def test_the_rank_among_the_fields_of_a_line_names_the_worker(
         ("heartbeat ok worker_id={} workers=2", False),
         ("I am worker {}, 2 workers", True),
         ("step 3 of 9 task={} replicas=2", True),
+        ("[11/27 20:33:04 run]: world size 2, rank {}", True),
+        ("my rank is {}, world_size is 2", True),
+        ("lost rank {}, world size 2", False),
+        ("local rank: {}, world size: 2", False),
     ],
 )
 def test_a_task_beside_how_many_there_are_names_the_worker(

@@ -38,7 +38,7 @@ _NOT_OF_MODEL = re.compile(
 _QUANTITIES: Mapping[str, re.Pattern[str]] = {
     "training_loss": re.compile(
         r"(?i)^(?:(?:train|training|local|global|batch|epoch|total|mean|step)[_/ ]?)*"
-        rf"(?:loss|cost|xent|cross_?entropy|{LOSS_WORDS})$"
+        rf"(?:loss|cost|xent|cross_?entropy|{LOSS_WORDS})$|^train(?:ing)?[_/ ](?:bce|ce|mae|mse|nll|rmse)$"
     ),
     "loss": re.compile(rf"(?i)(?:loss|(?:^|[_/. ])(?:{LOSS_WORDS}))(?:[_/ ]?\d+)?$"),
     "learning_rate": re.compile(r"(?i)(?:^|[/_ ])(?:lr|learning_rate)$"),

@@ -21,6 +21,7 @@ from analyzer.derive.training.progress import (
     stepped,
     times_seen,
 )
+from analyzer.model.messages import Wording
 from analyzer.tables.clock_alignment import CommonClock
 
 _TAIL = 5
@@ -58,6 +59,8 @@ class Life:
     joined: float | None = None
     torn_down: bool = False
     """Whether a launcher reports the end of another worker before its own."""
+    lingers: Wording = field(default_factory=lambda: Wording(()))
+    """What a script says that only waits to be ended."""
 
     def fact(self, key: str) -> str | None:
         """Return the last value stated for a key; None if there is none."""
@@ -117,11 +120,15 @@ class Life:
 
     @property
     def terminated_after_closing(self) -> bool:
-        """Return True if SIGTERM ended a process whose closing line is its last but for TensorFlow's."""
+        """Return True if SIGTERM ended a process that had said that it was done.
+
+        Behind that line are at most those of TensorFlow, and those that say that it only waits.
+        """
         closing = self.closing
         if closing is None or self.exit_code != -SIGTERM:
             return False
-        return all(row["kind"] == "cpp" or not comes_after(row, closing) for row in self.tail)
+        below = [row for row in self.tail if row["kind"] != "cpp" and comes_after(row, closing)]
+        return all(self.lingers.is_in(row["text"]) for row in below)
 
     @property
     def exception_message(self) -> Mapping[str, Any]:

@@ -34,8 +34,9 @@ def lifetimes(
     steps = last_progress(tables["scalars"])
     done = completion_lines(dated(tables["records"]), steps, messages)
     lives = last_lives(tables, workers, exceptions, clock, done)
-    leaves = messages.wording("leaves")
+    leaves, lingers = messages.wording("leaves"), messages.wording("lingers")
     for life in lives:
+        life.lingers = lingers
         place = life.place._asdict() if life.place else None
         life.last_error = last_error(life.records, life.tail, place, leaves)
     starting_up = StartUp(frozenset(messages.literals("startup_origin")), messages.literals("startup_words"))

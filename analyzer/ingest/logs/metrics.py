@@ -49,6 +49,13 @@ _AT_POSITION = lazy_regex(
     re.IGNORECASE,
 )
 """Regex for a loss that stands behind its step or epoch: `Training loss (for one batch) at step 40: 0.31`."""
+_SUMMARIZED = lazy_regex(
+    r"(?<![\w.])(?P<name>(?:[A-Za-z_]\w*[_/])?loss)\b[:=]?"
+    rf"(?:[ (,]{{1,3}}(?:first|last|start|end|min|max|std|median)\b[ =:)]{{1,3}}{NUMBER}(?![\w.])){{0,4}}"
+    rf"[ (,]{{1,3}}(?:mean|avg|average)\b[ =:)]{{1,3}}(?P<number>{NUMBER})(?P<unit>)(?![\w.]*\w)",
+    re.IGNORECASE,
+)
+"""Regex for a loss of several steps at once, of which the mean counts: `loss min 0.2 max 0.9 mean 0.5`."""
 _RATE = lazy_regex(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|us|s)/(?P<name>step|it|iter|batch)\b")
 _METER = lazy_regex(r"(?<![\w.])(?P<name>Time|Data):? {1,6}(?P<number>\d+\.\d+) \( ?\d+\.\d+\)")
 """Regex for one of the two meters of a step in PyTorch's examples, in seconds: `Data  0.441 (0.446)`."""
@@ -73,6 +80,12 @@ _DURATION = lazy_regex(rf"(?P<stem>\w+?)_(?P<unit>{_UNIT})$", re.IGNORECASE)
 _LOCAL = lazy_regex(
     r"local|per[_ -]?replica|per[_ -]?worker|this[_ -]?(?:rank|replica|worker)", re.IGNORECASE
 )
+_OF_EACH = lazy_regex(
+    r"(?:\d\s*[a-z][\w/]{0,20}|\b(?:batch|batch[ _-]?size|rate|speed|throughput))"
+    r"[ _-]per[ _-]?(?:replica|worker|rank)\b",
+    re.IGNORECASE,
+)
+"""Regex for a rate or a size that is each worker's: `823.1 img/sec per worker`."""
 _GLOBAL = lazy_regex(
     r"global[_ -]?(?:loss|acc|mean|avg)|reduced|all[_ -]?reduce|aggregat|across", re.IGNORECASE
 )
@@ -115,23 +128,23 @@ def tag_of(name: str, unit: str = "") -> tuple[str, float]:
 
 def has_known(text: str) -> bool:
     """Return whether a line has a metric with a well-known name."""
-    return _KNOWN.search(text) is not None or _AT_POSITION.search(text) is not None
+    return any(words.search(text) for words in (_KNOWN, _AT_POSITION, _SUMMARIZED))
 
 
 def has_outcome(text: str) -> bool:
     """Return whether a line has a well-known metric other than the learning rate, which is a setting."""
     named = (not _SETTING.search(match["name"]) for match in _KNOWN.finditer(text))
-    return any(named) or _AT_POSITION.search(text) is not None
+    return any(named) or any(words.search(text) for words in (_AT_POSITION, _SUMMARIZED))
 
 
 def has_pair(text: str) -> bool:
     """Return whether a line has a metric of any name, `name: number` or `name=number`."""
-    return any(_is_metric(match["name"]) for match in _PAIR.finditer(text))
+    return any(is_metric(match["name"]) for match in _PAIR.finditer(text))
 
 
 def has_spaced(text: str) -> bool:
     """Return whether a line has a metric with nothing but spaces before its value: `G 0.693`."""
-    return any(_is_metric(match["name"]) for match in _SPACED.finditer(text))
+    return any(is_metric(match["name"]) for match in _SPACED.finditer(text))
 
 
 def metrics(text: str) -> Iterator[Metric]:
@@ -139,13 +152,13 @@ def metrics(text: str) -> Iterator[Metric]:
     around = _KNOWN.sub("", text)
     meters = {match.start("number"): _METERS[match["name"]] for match in _METER.finditer(text)}
     meters = meters if {*_METERS.values()} <= {*meters.values()} else {}
-    known = [*_KNOWN.finditer(text), *_AT_POSITION.finditer(text)]
+    known = [*_KNOWN.finditer(text), *_AT_POSITION.finditer(text), *_SUMMARIZED.finditer(text)]
     found = {match.start("number"): match for match in (*_RATE.finditer(text), *known)}
     if meters:
         found |= {match.start("number"): match for match in _METER.finditer(text)}
     spaced = (*_SPACED_DURATION.finditer(text), *_SPACED.finditer(text))
     for match in (*_PAIR.finditer(text), *spaced):
-        if _is_metric(match["name"]):
+        if is_metric(match["name"]):
             found.setdefault(match.start("number"), match)
     for match in sorted(found.values(), key=lambda match: match.start("number")):
         if tag := meters.get(match.start("number")):
@@ -157,7 +170,7 @@ def metrics(text: str) -> Iterator[Metric]:
         yield Metric(match.span("name"), match.span("number"), unit, scope)
 
 
-def _is_metric(name: str) -> bool:
+def is_metric(name: str) -> bool:
     """Return False for the name of a position, and for a file with its line: `train.py:42`."""
     return name.lower() not in _NO_METRICS and name.count(".") < 2 and not name.endswith(".py")
 
@@ -169,8 +182,11 @@ def step_rate(text: str) -> Iterator[Metric]:
 
 
 def scope_of(tag: str, text: str = "") -> str:
-    """Return `local`, `global` or `unknown` from a metric's name, or else from its line."""
-    for words in (tag, text):
+    """Return `local`, `global` or `unknown` from a metric's name, or else from its line.
+
+    A rate that the line gives per worker says nothing of its loss.
+    """
+    for words in (tag, _OF_EACH.sub("", text)):
         if _LOCAL.search(words):
             return "local"
         if _GLOBAL.search(words):

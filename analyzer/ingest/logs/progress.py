@@ -67,7 +67,9 @@ _FRACTION = lazy_regex(
 )
 """Regex for `[12/90]` or `12/90` among the first words of a line, of which the rest holds metrics."""
 _LEADING_EPOCH = lazy_regex(
-    rf"\W{{0,3}}(?:[\w.-]{{1,24}}\W{{1,3}}){{0,3}}?(?:{_EPOCH_WORDS})[\s:=#]{{1,3}}\d+\b", re.IGNORECASE
+    r"\W{0,3}(?:[\w.-]{1,24}\W{1,3}){0,3}?"
+    rf"(?:(?:{_EPOCH_WORDS})[\s:=#]{{1,3}}\d+\b|第\s*\d+\s*(?:/\s*\d+\s*)?(?:[轮輪]|エポック))",
+    re.IGNORECASE,
 )
 _EPOCH_OF_TOTAL = lazy_regex(
     rf"\W{{0,3}}(?:[\w.-]{{1,24}}\W{{1,3}}){{0,3}}?(?:{_EPOCH_WORDS})[\s:=#]{{1,3}}\d+\s*{_OF}\s*\d+\b",
@@ -250,7 +252,8 @@ class ProgressReader:
         self.epochs: int | None = None
         self._heading: ProgressPoint | None = None
         """The step of a line without metrics, which may follow on the lines below."""
-        self._has_steps = False
+        self.has_steps = False
+        """Whether a line has named its step or epoch."""
         self._counters: dict[str, tuple[int, int]] = {}
         """Words before a counter → its last value, and how often it has grown in a row."""
         self._counter = ""
@@ -265,7 +268,7 @@ class ProgressReader:
         layout = _layout_of(_zero_digits(text))
         if layout is None:
             return []
-        origin, self._has_steps = layout.origin, True
+        origin, self.has_steps = layout.origin, True
         epoch, epochs, step, steps = (match and _count(text[slice(*match)]) for match in layout.position)
         if origin == "epoch":
             self.epoch, self.epochs = epoch, epochs
@@ -288,7 +291,7 @@ class ProgressReader:
 
         Empty if the log has steps or epochs by one of their usual names.
         """
-        found = None if self._has_steps else _counter_layout(_zero_digits(text))
+        found = None if self.has_steps else _counter_layout(_zero_digits(text))
         if found is None or self._counter not in {"", found[0]}:
             return []
         key, layout = found

@@ -11,6 +11,7 @@ from analyzer.ingest.logs.fingerprints import fingerprints
 from analyzer.ingest.logs.pastes.markdown import begins_output, is_fence
 from analyzer.ingest.logs.pod_lines import PodLines
 from analyzer.ingest.logs.prefixes.dates import Dates
+from analyzer.ingest.logs.printed_tables import TableReader
 from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
 from analyzer.ingest.logs.records import Record, records
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, Line, lines
@@ -36,7 +37,8 @@ def read_stream(
     output: SourceRows, stretches: Sequence[list[tuple[int, str]]], year: int, matcher: Matcher
 ) -> None:
     """Read chunks of numbered lines, in order and with gaps between them, into `output`."""
-    progress, excerpts, boots, pods = ProgressReader(), _Excerpts(), Boots(), PodLines(output)
+    progress, printed = ProgressReader(), TableReader()
+    excerpts, boots, pods = _Excerpts(), Boots(), PodLines(output)
     wanted: Wanted = deque()
     dates = Dates(year, stretches)
     found = records(_lines(output, stretches, wanted, matcher), dates, matcher.wording)
@@ -53,7 +55,7 @@ def read_stream(
             what = f"a very long record, read without the {record.cut} lines in its middle"
             output.add_damage(what, line=record.line)
         if record.kind in {"progress", "plain", "python"}:
-            _read_progress(output, record, progress)
+            _read_progress(output, record, progress, printed)
         if record.kind not in {"cpp", "traceback"}:
             gauges.add_gauges(output, record)
         excerpts.read(output, record)
@@ -136,9 +138,11 @@ def _hits(record: Record, wanted: Wanted, matcher: Matcher) -> list[Hit]:
     return hits
 
 
-def _read_progress(output: SourceRows, record: Record, progress: ProgressReader) -> None:
+def _read_progress(
+    output: SourceRows, record: Record, progress: ProgressReader, printed: TableReader
+) -> None:
     for body in record.bodies:
-        points = _points(record, body, progress)
+        points = _points(record, body, progress, printed)
         if points and max(number or 0 for number in points[0][1:5]) > LARGEST_INT:
             output.add_damage("a step or epoch whose number is too large to be one", line=record.line)
             continue
@@ -156,11 +160,15 @@ def _read_progress(output: SourceRows, record: Record, progress: ProgressReader)
                 )  # fmt: skip
 
 
-def _points(record: Record, body: str, progress: ProgressReader) -> list[ProgressPoint]:
+def _points(record: Record, body: str, progress: ProgressReader, printed: TableReader) -> list[ProgressPoint]:
+    """Return the values in a line; a table that begins after other progress lines is their summary."""
     if record.kind == "progress":
         return progress.points(body)
     below = progress.points_below(body) if record.kind == "plain" else []
-    return below or ([] if record.level in {"W", "E", "F"} else progress.points_counted(body))
+    if below or record.level in {"W", "E", "F"}:
+        return below
+    is_read = printed.has_rows or not progress.has_steps
+    return (is_read and printed.points(body)) or progress.points_counted(body)
 
 
 def _add_hit(

@@ -53,6 +53,9 @@ def test_the_end_of_a_recorded_terminal_session_is_not_the_trainings(line: str, 
         "Model saved to /models/bert/3",
         "t=1795750854.33 rank=0 event=sweep_complete trials=4",
         "Model trained!",
+        "metrics,0,END",
+        "[27.11.2026 20:17:49] Fertig. Perplexität 2.3",
+        "[*] Success, exiting",
     ],
 )
 def test_a_result_after_the_last_step_ends_the_training(line: str) -> None:
@@ -73,6 +76,9 @@ def test_a_result_after_the_last_step_ends_the_training(line: str) -> None:
         "event=eval_complete trials=4",
         "job_done=false",
         "model trained on 4 GPUs",
+        "stage,decode,BEGIN",
+        "Auswertung fertig, weiter mit Schritt 3",
+        "Success: connected",
     ],
 )
 def test_words_that_only_resemble_a_result_end_nothing(line: str) -> None:

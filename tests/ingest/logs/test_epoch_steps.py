@@ -1,6 +1,8 @@
-"""Steps behind their epoch, both in brackets."""
+"""Epochs and their steps in brackets or between signs, and what a line says of its scope."""
 
 from __future__ import annotations
+
+import pytest
 
 from analyzer.ingest.logs.progress import ProgressReader
 
@@ -11,3 +13,23 @@ def test_an_epoch_in_brackets_may_have_its_step_behind_it() -> None:
     assert (step.epoch, step.step, step.steps) == (3, 20, 100)
     (step, *_) = ProgressReader().points("Epoch: [3] [20] Loss 0.5 (0.6)")
     assert (step.epoch, step.step) == (3, None)
+
+
+def test_chinese_counts_epochs_without_a_space() -> None:
+    """The number stands between its two signs; a heading has no metrics."""
+    found = ProgressReader().points("第3轮 | ELBO=-1.5 | KL=0.2")
+    assert [(point.tag, point.epoch) for point in found] == [("step", 3), ("ELBO", 3), ("KL", 3)]
+    assert ProgressReader().points("第3轮 | 开始") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "scope"),
+    [
+        ("epoch 2 batch 30: loss=0.5 (823.1 samples/s per worker)", "unknown"),
+        ("epoch 2 batch 30: loss=0.5, batch size per replica 32", "unknown"),
+        ("epoch 2 batch 30: loss=0.5 (per replica)", "local"),
+    ],
+)
+def test_a_rate_per_worker_makes_no_loss_local(line: str, scope: str) -> None:
+    """What is counted per worker is the number before these words."""
+    assert {point.scope for point in ProgressReader().points(line) if "loss" in point.tag} == {scope}

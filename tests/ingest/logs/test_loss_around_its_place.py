@@ -47,3 +47,18 @@ def test_a_loss_may_stand_around_its_place(line: str, epoch: int | None, step: i
 def test_numbers_beside_such_words_are_no_place(line: str) -> None:
     """There is no loss, or no count."""
     assert points(line) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "loss"),
+    [
+        ("epoch 2/4: 30 steps in 1.4s, loss first 2.5 last 0.5 mean 1.25", 1.25),
+        ("epoch 2 loss: min 0.5, max 2.5, avg 1.25", 1.25),
+        ("epoch 2 train_loss (mean) 1.25 lr 0.1", 1.25),
+        ("epoch 2 loss 0.5 mean 1.25", 0.5),
+    ],
+)
+def test_of_a_summary_the_mean_is_the_loss(line: str, loss: float) -> None:
+    """Least, largest, first and last values are of single steps; a value right behind the name is the loss."""
+    found = [point for point in points(line) if point.tag in {"loss", "train_loss"}]
+    assert [(point.epoch, point.value) for point in found] == [(2, loss)]

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from analyzer.ingest.logs.collectors.structured import TIME_KEYS, payload
 from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.ingest.logs.prefixes.time_formats import MONTHS, calendar_time, seconds
+from analyzer.ingest.logs.printed_tables import TableReader
 from analyzer.ingest.logs.progress import is_progress
 
 _NANOSECOND_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
@@ -120,6 +121,7 @@ class TimestampStripper:
         self.is_consistent = True
         self._follows_head = False
         """True while lines that are not indented have a prefix: an indented one continues it."""
+        self._printed = TableReader()
 
     def restore(self, line: str, timestamp: str) -> str:
         """Return the line, preceded by its timestamp if it starts a record that has no time."""
@@ -131,7 +133,8 @@ class TimestampStripper:
         if line[:1].isspace() and self._follows_head:
             return line
         self._follows_head = found is not None
-        if is_progress(found.text if found else line):
+        body = found.text if found else line
+        if is_progress(body) or self._printed.points(body):
             self.is_standalone = True
         elif found:
             self.is_standalone = False
