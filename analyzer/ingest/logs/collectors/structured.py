@@ -27,6 +27,7 @@ MESSAGE_KEYS = (
     "@message",
     "line",
     "short_message",
+    "body",
 )
 LEVEL_KEYS = ("level", "levelname", "log.level", "log_level", "loglevel", "lvl", "severity", "severity_text")
 TIME_KEYS = ("timestamp", "time", "date", "datetime", "@timestamp", "ts", "asctime", "receiveTimestamp",
