@@ -159,7 +159,7 @@ def _are_tasks(names: Collection[str]) -> bool:
 
 
 def _field_of_ranks(entries: Sequence[Entry]) -> str:
-    """Return the field, of a program's own, that counts the tasks which wrote the entries; empty if none does.
+    """Return the field, of a program's own, that counts the tasks which wrote entries; empty if none does.
 
     Nearly all entries have it, its values are the numbers or names of tasks, and two tasks log progress: in
     what a leader logs of its workers, and in what a loader logs of its processes, nobody else trains.
