@@ -69,7 +69,6 @@ _TIME = re.compile(
     r"|.*(?<!\d)\d\d:\d\d:\d\d(?!\d).*|[+-]\d\d:?\d\d|@[0-9a-f]{24}"
 )
 """Regex for a word with a date or a time of day, for a zone, and for TAI64N, the time of multilog and s6."""
-_OF_A_THREAD = re.compile(r"(?i)\w*(?:thread|process|executor|pool)")
 _DATE_WORDS = re.compile(
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)|UTC|GMT|[AP]M"
 )
@@ -153,10 +152,11 @@ def has_unread_prefix(lines: Sequence[str]) -> bool:
 
 
 def _count_tasks(key: Sequence[int], marked: Sequence[re.Match[str]]) -> bool:
-    """Return True if the writers are several, and their names differ in their numbers only."""
-    names = {tuple(match[group] for group in key) for match in marked}
-    shapes = {tuple(_NUMBERS.sub("0", word) for word in words) for words in names}
-    return len(names) > 1 and len(shapes) == 1 and not any(_OF_A_THREAD.match(word) for word in shapes.pop())
+    """Return True if the names of several writers differ in numbers only, which do not count from 1."""
+    names = {":".join(match[group] for group in key) for match in marked}
+    first = min((int(each[-1]) for name in names if (each := _NUMBERS.findall(name))), default=1)
+    alike = len({_NUMBERS.sub("0", name) for name in names}) == 1 < len(names)
+    return alike and first != 1 and not re.match(r"(?i)\w*(?:thread|process|executor|pool)", min(names))
 
 
 def _form_of_most(lines: Sequence[str], beginning: re.Pattern[str] = _OWN_BEGINNING) -> _Form | None:

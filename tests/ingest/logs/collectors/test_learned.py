@@ -289,8 +289,8 @@ def test_a_name_before_the_lines_of_a_logger_is_learned_too(before: str) -> None
     assert [len(lines) for lines in _timed(marked).values()] == [20, 20, 20]
 
 
-@pytest.mark.parametrize("names", [("train", "data"), ("Thread-1", "Thread-2"), ("a1", "b2")])
+@pytest.mark.parametrize("names", [("train", "data"), ("Thread-0", "Thread-2"), ("a0", "b2"), ("1", "2")])
 def test_loggers_and_threads_are_no_tasks(names: tuple[str, str]) -> None:
-    """A program prints their names before the time, if it likes."""
+    """A program prints their names before the time, if it likes; a count from 1 does not tell who is worker 1."""
     marked = [f"{name} {line}" for line in LOGGED for name in names]
     assert len(_timed(marked)) == 1
