@@ -8,6 +8,7 @@ from analyzer.derive.checksums.restores import restores
 from analyzer.derive.cluster.matches import matches
 from analyzer.derive.cluster.misdirected_calls import misdirected_calls
 from analyzer.derive.cluster.pods_of_other_times import without_pods_of_other_times
+from analyzer.derive.cluster.pods_of_other_workloads import without_pods_of_other_workloads
 from analyzer.derive.cluster.reachability import reachability
 from analyzer.derive.cluster.stated_values import cluster
 from analyzer.derive.cluster.workers import workers
@@ -45,7 +46,7 @@ from analyzer.tables.lazy_tables import LazyTables
 
 def derive(read: Tables, messages: Messages) -> Tables:
     """Return the ingested tables together with all that derive from them, each computed on first use."""
-    read = without_pods_of_other_times(read)
+    read = without_pods_of_other_times(without_pods_of_other_workloads(read))
     facts = with_pods_that_ran(with_recorded_facts(read["facts"], read["sources"]))
     read = {**read, "facts": facts}
     sources, records, scalars = (read[name] for name in ("sources", "records", "scalars"))

@@ -15,8 +15,8 @@ from typing import Any
 from analyzer.ingest.logs.fact_patterns import negative_signal
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.platform.exit_records import are_records, read_records
-from analyzer.ingest.reader_output import SourceRows, whole_text
-from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS
+from analyzer.ingest.reader_output import SourceRows
+from analyzer.ingest.text_reader import MAX_EXCERPT_CHARS, searched_text
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import attempt_of, host_in, worker_of
 
@@ -59,9 +59,9 @@ _GIVEN_UP = ("none", "null")
 """Exit codes that a launcher writes of a process for which it no longer waits."""
 
 
-def read(output: SourceRows, _matcher: Matcher) -> None:
-    """Read the exit code of each worker: a number, negative for a signal, or `running`."""
-    text = whole_text(output)
+def read(output: SourceRows, matcher: Matcher) -> None:
+    """Read the exit code of each worker, negative for a signal, or `running`; and the matches of rules."""
+    text = searched_text(output, matcher)
     _read_text(output, text)
     if text.strip() and output.read == "complete" and not output.rows.get("facts"):
         output.add_damage("names no worker with an exit code")

@@ -208,11 +208,15 @@ def _row(number: int, line: str, cells: Mapping[str, str]) -> Row | None:
 
 
 def _states(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (state, user who cancelled); narrow columns truncate states (`OUT_OF_ME+`)."""
+    """Yield (state, user who cancelled); narrow columns truncate states (`OUT_OF_ME+`).
+
+    Of `CANCELLED by 1000`, a column may have cut off who: the user is `unknown`.
+    """
     for match in _STATE.finditer(text):
         for state in _STATES:
             if state == match["state"] or (match["cut"] and state.startswith(match["state"])):
-                yield state, match["uid"] or ""
+                is_cut = bool(match["cut"]) and match["state"] == "CANCELLED"
+                yield state, match["uid"] or ("unknown" if is_cut else "")
 
 
 def _from_json(output: SourceRows, text: str) -> list[Row]:

@@ -15,6 +15,7 @@ from analyzer.ingest.logs.collectors.learned import begins_own_line, rank_of_key
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 from analyzer.ingest.logs.collectors.timestamps import entry_time, iso_timestamp
 from analyzer.ingest.logs.prefixes.heads import head
+from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import storable
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
@@ -27,6 +28,10 @@ _MIN_SHARE = 0.9
 """Share of the entries that must have the field of the lines, or a time in the field of the time."""
 _CHECKED = 400
 _MAX_DEPTH, _MAX_FIELDS = 4, 200
+_OF_RANKS = re.compile(
+    r"(?i)(?:^|[._])(?:(?:global_?)?rank|(?:task|worker|replica|process)(?:_?(?:id|index|rank))?|task\.index|pod(?:_?name)?)$"
+)
+"""Regex for a field with the number or the name of a task."""
 _OF_TASKS = re.compile(r"(?i)(?:rank|task|worker|replica|node|shard|process|pid)(?:_?(?:id|index|number))?$")
 
 
@@ -153,6 +158,27 @@ def _are_tasks(names: Collection[str]) -> bool:
     return all(worker_of(name, Kind.OTHER) for name in names)
 
 
+def _field_of_ranks(entries: Sequence[Entry]) -> str:
+    """Return the field, of a program's own, that counts the tasks which wrote entries; empty if none does.
+
+    Nearly all entries have it, its values are the numbers or names of tasks, and two tasks log progress: in
+    what a leader logs of its workers, and in what a loader logs of its processes, nobody else trains.
+    """
+    rows = [flat(entry) for entry in entries]
+    for path in dict.fromkeys(path for row in rows for path in row if _OF_RANKS.search(path)):
+        having = [(str(row[path]), entry) for row, entry in zip(rows, entries, strict=True) if path in row]
+        names = {name for name, _ in having}
+        counted = {str(number) for number in range(len(names))}
+        train = {name for name, entry in having if is_progress(structured.render(entry))}
+        if (
+            len(having) >= _MIN_SHARE * len(rows)
+            and len(train) > 1
+            and (names == counted or _are_tasks(names))
+        ):
+            return path
+    return ""
+
+
 def with_learned_writer(style: Style, sample: Sequence[str]) -> Style:
     """Return a style of JSON entries that also names their writer, if only a field of another name does.
 
@@ -161,6 +187,8 @@ def with_learned_writer(style: Style, sample: Sequence[str]) -> Style:
     keys = {found.key for line in sample if (found := style(line)) and found.key}
     entries = [entry for line in sample if (entry := structured.parse(line)) is not None]
     fields = None if keys and _are_tasks(keys) else fields_of(entries)
+    if not keys and (fields is None or not fields.writer):
+        fields = Fields("", writer=_field_of_ranks(entries[:_CHECKED]))
     if fields is None or not fields.writer:
         return style
     if keys and not _are_tasks({str(flat(entry).get(fields.writer, "")) for entry in entries}):

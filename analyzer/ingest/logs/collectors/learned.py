@@ -25,6 +25,11 @@ _OWN_BEGINNING = re.compile(
     r"|The error could be from a previous op"
 )
 """Regex for how TensorFlow and Python begin lines that no program can put a prefix before."""
+_TIMED_BEGINNING = re.compile(
+    rf"{_OWN_BEGINNING.pattern}|\d{{4}}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[ |-]+"
+    rf"\[?(?:{'|'.join(LEVEL_NAMES)})\b"
+)
+"""The same, and how loggers begin a line with a date and a level; a program may put a name before them."""
 _MAX_PREFIX_CHARS = 240
 _TOKEN = re.compile(
     r"(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d:\d\d,\d{1,9}(?![\w,])"
@@ -97,14 +102,16 @@ def learned_style(lines: Sequence[str]) -> Style | None:
 
     If the prefix ends with a quotation mark, the text ends before the next one, as in `msg="text" pod=w-1`.
     """
-    form = _form_of_most(lines)
-    if form is None:
+    own = _form_of_most(lines)
+    if (form := own or _form_of_most(lines, _TIMED_BEGINNING)) is None:
         return None
     best: tuple[float, Style] | None = None
     for end in _ends(form):
         expression = _expression(form, end)
         marked = [match for line in lines if (match := expression.match(line))]
         key = _writer_groups(marked)
+        if own is None and not _count_tasks(key, marked):
+            return None
         if not key and end < len(form.parts):
             continue
         share = len(marked) / len(lines)
@@ -144,10 +151,18 @@ def has_unread_prefix(lines: Sequence[str]) -> bool:
     return not all(_is_time(word) or _is_mark(word) or word.isspace() for word in words)
 
 
-def _form_of_most(lines: Sequence[str]) -> _Form | None:
-    """Return the form of what stands before most of TensorFlow's lines; None if there is nothing."""
+def _count_tasks(key: Sequence[int], marked: Sequence[re.Match[str]]) -> bool:
+    """Return True if the names of several writers differ in numbers only, which do not count from 1."""
+    names = {":".join(match[group] for group in key) for match in marked}
+    first = min((int(each[-1]) for name in names if (each := _NUMBERS.findall(name))), default=1)
+    alike = len({_NUMBERS.sub("0", name) for name in names}) == 1 < len(names)
+    return alike and first != 1 and not re.match(r"(?i)\w*(?:thread|process|executor|pool)", min(names))
+
+
+def _form_of_most(lines: Sequence[str], beginning: re.Pattern[str] = _OWN_BEGINNING) -> _Form | None:
+    """Return the form of what stands before most lines with that beginning; None if there is nothing."""
     begun = [match.start() and line[: match.start()] for line in lines
-             if (match := _OWN_BEGINNING.search(line, 0, _MAX_PREFIX_CHARS + 80))]  # fmt: skip
+             if (match := beginning.search(line, 0, _MAX_PREFIX_CHARS + 80))]  # fmt: skip
     split = [tuple(_TOKEN.findall(prefix.lstrip())) for prefix in begun if prefix and prefix.strip()]
     if not split:
         return None

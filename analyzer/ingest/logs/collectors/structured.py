@@ -27,6 +27,7 @@ MESSAGE_KEYS = (
     "@message",
     "line",
     "short_message",
+    "body",
 )
 LEVEL_KEYS = ("level", "levelname", "log.level", "log_level", "loglevel", "lvl", "severity", "severity_text")
 TIME_KEYS = ("timestamp", "time", "date", "datetime", "@timestamp", "ts", "asctime", "receiveTimestamp",
@@ -223,7 +224,24 @@ def _traceback(entry: Entry, fields: Entry, message: str) -> str:
     candidates += [error.get("stack_trace") if isinstance(error, dict) else None]
     every = (*fields.values(), *(value for _, value in _flatten(fields)))
     candidates += [value for value in every if isinstance(value, str) and _TRACEBACK in value]
-    return next((text for value in candidates if (text := _exception_text(value))), "")
+    found = next((text for value in candidates if (text := _exception_text(value))), "")
+    return _with_error(found, fields) if found and _TRACEBACK not in found else found
+
+
+def _with_error(frames: str, fields: Entry) -> str:
+    """Return frames between Python's heading and the exception that other fields name; else as they are.
+
+    Elastic's formatter for Python's logging has the class and the message in `error`, beside the frames.
+    """
+    error = fields.get("error")
+    named = (
+        error if isinstance(error, dict) else {key: fields.get(f"error.{key}") for key in ("type", "message")}
+    )
+    last = frames.rpartition("\n")[2]
+    if not (last.startswith(" ") and isinstance(kind := named.get("type"), str)):
+        return frames
+    message = named.get("message")
+    return f"{_TRACEBACK}:\n{frames}\n{kind}: {message}" if message else f"{_TRACEBACK}:\n{frames}\n{kind}"
 
 
 def _exception_text(value: object) -> str:

@@ -54,21 +54,24 @@ def has_line_break(line: str) -> bool:
 
 
 _ORIGIN_LABELS = (
-    "pod_name", "pod", "task_name", "ml.googleapis.com/task_name", "container_name", "host", "instance",
+    "pod_name", "pod", "k8s.pod.name", "task_name", "ml.googleapis.com/task_name", "container_name", "host",
+    "instance",
 )  # fmt: skip
 """Labels that name who wrote an entry, the most specific first; the last two are of Loki on plain hosts."""
 
-
 _HOST_KEYS = ("_HOSTNAME", "hostname", "host", "HOST")
 """Fields of journald, Filebeat, GELF and syslog-ng that name the host of an entry."""
-_STREAM_KEYS = ("logStreamName", "logStream", "@logStream", "podName", "pod_name", "container_name")
-"""Fields of CloudWatch, stern and docker's drivers of logs that name who wrote an entry."""
+_STREAM_KEYS = (
+    "logStreamName", "logStream", "@logStream", "podName", "pod_name", "kubernetes.pod.name",
+    "kubernetes.pod_name", "k8s.pod.name", "container_name",
+)  # fmt: skip
+"""Fields of CloudWatch, stern, Elastic, OpenTelemetry and docker's drivers that name who wrote an entry."""
 
 
 def _origin(entry: structured.Entry) -> str | None:
     for key in ("kubernetes", "resource", "labels", "fields"):
         outer = entry.get(key)
-        nested = (outer, outer.get("labels")) if isinstance(outer, dict) else ()
+        nested = (outer, outer.get("labels"), outer.get("attributes")) if isinstance(outer, dict) else ()
         objects = [labels for labels in nested if isinstance(labels, dict)]
         named = (_name(labels[name]) for name in _ORIGIN_LABELS for labels in objects if name in labels)
         if isinstance(found := next(named, None), str):

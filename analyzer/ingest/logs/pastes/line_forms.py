@@ -60,8 +60,12 @@ _OF_PROGRAM = lazy_regex(
     r"|(?:\d{2,4}[-/.]\d{1,2}[-/.]\d{2,4}[ T])?\d{1,2}:\d\d:\d\d\W"
     r"|Sender: LSF System <|TERM_[A-Z]{4,}: |\d{3} \(\d+\.\d{3}\.\d{3}\) |Error from [\w.-]+@[\w.-]+: "
     r"|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)[]:\s]|\W*[-=*_]{8,}\W*$"
+    r"|[^:：]{1,60}[:：] ?(?:[行列줄] ?\d{1,6}|第 ?\d{1,6} ?[行列]|\d{1,6} ?[행行])[:：] {0,3}\d{2,8} "
+    r"|[│╭╰]|Error: (?:No such |Missing |Invalid value for |Got unexpected )"
+    r"|Cannot find primary config '|Subject: Slurm Job_id="
+    r"|[^(（]{1,12}[(（](?:核心已转储|核心已傾印|コアダンプ|코어 덤프됨)[)）]"
 )
-"""Regex for the beginning of a line that a program or a prompt writes, and for a ruled line."""
+"""Regex for the beginning of a line that a program, a prompt or a shell writes, and for a ruled line."""
 _COLLECTED = lazy_regex(
     r"\w[\w.-]{0,60} {0,20}[>|] ?| {0,4}\d{1,5}:(?: |$)"
     r"|[a-z][a-z0-9-]{0,60}-[a-z0-9]{0,20}\d[a-z0-9]{0,20} [a-z][a-z0-9-]{0,60} |@[0-9a-f]{24} "

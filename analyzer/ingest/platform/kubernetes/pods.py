@@ -225,7 +225,8 @@ def read(output: SourceRows, matcher: Matcher) -> None:
 def _worker_of_event(output: SourceRows, number: int, row: re.Match[str]) -> str | None:
     """Return the worker of the pod that an event is about, and add the event's reason as a fact."""
     if worker := worker_of(row["value"]):
-        output.add("facts", worker=worker, line=number, key="pod_event", value=row["reason"])
+        place = {"line": number, "excerpt": row["value"]}
+        output.add("facts", worker=worker, key="pod_event", value=row["reason"], **place)
     return worker
 
 

@@ -108,3 +108,24 @@ def test_a_level_makes_no_message_of_another_field() -> None:
     assert found["alder"][0] == LINES[0]
     known = [{"severity": "Info", "message": line, "copy": line} for line in LINES]
     assert plain_entries(known) is known
+
+
+RANKED = [{"rank": at, "msg": f"step {step} loss 0.5"} for step in range(1, 9) for at in range(3)]
+
+
+def test_a_field_that_counts_the_tasks_names_the_writer() -> None:
+    """A program may write its rank into each entry, and all its entries into one log."""
+    assert {*split(RANKED)} == {"0", "1", "2"}
+    failed = [{"rank": 1, "msg": line} for line in ("Traceback (most recent call last):", "KeyError: 'x'")]
+    assert len(split(RANKED + failed)["1"]) == 10
+
+
+def test_a_field_with_the_task_that_a_leader_speaks_of_names_no_writer() -> None:
+    """Nobody trains in these lines."""
+    told = [{"worker": at, "msg": f"heartbeat {beat} missed"} for beat in range(9) for at in range(3)]
+    assert {*split(told)} == {None}
+
+
+def test_a_field_that_few_entries_have_names_no_writer() -> None:
+    """An entry without a rank may be of anyone."""
+    assert {*split([*RANKED, *({"msg": f"step {at} loss 0.5"} for at in range(9))])} == {None}

@@ -277,3 +277,20 @@ def test_a_host_without_lines_of_tensorflow_is_known_by_its_tab(between: str, is
     assert style is not None
     assert (style(marked[-1]) is not None) is is_known
     assert style("The replica ps 1 ran out-of-memory") is None
+
+
+LOGGED = tuple(f"2026-11-21 00:05:{at:02d},083 INFO train: batch {at}" for at in range(20))
+
+
+@pytest.mark.parametrize("before", ["({}) ", "PE {}: ", "gpu2{}>> ", "rank{}\t", "/job:worker/task:{} "])
+def test_a_name_before_the_lines_of_a_logger_is_learned_too(before: str) -> None:
+    """A quiet job shows no line of TensorFlow; who numbers the tasks tells them apart."""
+    marked = [before.format(at) + line for line in LOGGED for at in range(3)]
+    assert [len(lines) for lines in _timed(marked).values()] == [20, 20, 20]
+
+
+@pytest.mark.parametrize("names", [("train", "data"), ("Thread-0", "Thread-2"), ("a0", "b2"), ("1", "2")])
+def test_loggers_and_threads_are_no_tasks(names: tuple[str, str]) -> None:
+    """A program prints their names before the time, if it likes; a count from 1 does not tell who is worker 1."""
+    marked = [f"{name} {line}" for line in LOGGED for name in names]
+    assert len(_timed(marked)) == 1

@@ -11,6 +11,7 @@ from analyzer.ingest.logs.collectors.structured import parse, render
 from analyzer.ingest.logs.progress import ProgressReader
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "/srv/train.py", line 4, in main\nValueError: bad'
+FRAMES = '  File "/srv/train.py", line 4, in main\n'
 
 
 def texts(*lines: str) -> list[str]:
@@ -81,6 +82,24 @@ def test_an_exception_field_becomes_a_traceback(fields: dict[str, object]) -> No
     """Whatever its name, as text or as structlog's list of frames."""
     text = render({"event": "failed", "level": "error", **fields})
     assert text == f"ERROR:root:failed\n{TRACEBACK}"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"error": {"stack_trace": FRAMES, "type": "ValueError", "message": "bad"}},
+        {"error.stack_trace": FRAMES, "error.type": "ValueError", "error.message": "bad"},
+    ],
+)
+def test_frames_and_the_exception_beside_them_become_a_traceback(fields: dict[str, object]) -> None:
+    """As Elastic's formatter splits them."""
+    assert render({"event": "failed", "level": "error", **fields}).endswith(f"\n{TRACEBACK}")
+
+
+def test_frames_without_an_exception_stay_frames() -> None:
+    """A stack that a program logs is no exception."""
+    text = render({"event": "slow", "level": "warning", "stack_trace": FRAMES})
+    assert text == f"WARNING:root:slow\n{FRAMES.rstrip()}"
 
 
 def test_the_traceback_of_loguru_stands_in_its_text() -> None:
