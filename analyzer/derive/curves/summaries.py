@@ -39,6 +39,7 @@ def summaries(values: pl.DataFrame) -> pl.DataFrame:
         scope=pl.when(scope.n_unique() == 1).then(scope.first()).otherwise(pl.lit("unknown")),
         points=pl.len(),
         nonfinite=bad.sum(),
+        decimals=numbers.cast(pl.String).str.extract(r"\.(\d+)$").str.len_chars().max(),
         still=_last_alike(numbers),
         lost=(bad.sum() >= _LOST) & (bad.sum() == pl.len() - bad.arg_max()),
         first_value=numbers.first(),
