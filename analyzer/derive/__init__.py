@@ -45,7 +45,11 @@ from analyzer.tables.lazy_tables import LazyTables
 
 
 def derive(read: Tables, messages: Messages) -> Tables:
-    """Return the ingested tables together with all that derive from them, each computed on first use."""
+    """Return all tables of a run: those that were read from its files, and those derived from them.
+
+    A derived table is computed when it is first asked for. `messages` are the known lines of TensorFlow,
+    launchers and scripts.
+    """
     read = without_pods_of_other_times(without_pods_of_other_workloads(read))
     facts = with_pods_that_ran(with_recorded_facts(read["facts"], read["sources"]))
     read = {**read, "facts": facts}

@@ -14,10 +14,10 @@ _ORDINAL = re.compile(r"-\d{1,5}$")
 
 
 def without_pods_of_other_workloads(read: Tables) -> Tables:
-    """Return the tables; without facts and matches of events of pods of another workload than the logs'.
+    """Return the tables without the Kubernetes events of pods that do not belong to the job.
 
-    `metrics-0` is worker 0 only by its number. It is of another workload if the run's logs are named after
-    tasks, like `train-worker-0.log`, and none of them has `metrics` in its name.
+    Nothing but its number makes `metrics-0` look like worker 0. It belongs to another workload if the run's
+    logs are named after tasks, as `train-worker-0.log`, and no log has `metrics` in its name.
     """
     lists = read["sources"].filter(kind="pods")["source"]
     events = read["facts"].filter((pl.col("key") == "pod_event") & pl.col("source").is_in(lists.implode()))

@@ -36,7 +36,7 @@ def workers(
     """
     stated, specs = _first_facts(facts), cluster_specs(facts)
     claimed = Counter(claim for task, own in stated.items() if task and (claim := _claim(own)))
-    seen, logged = _with_sources(sources, _TELLING), _with_sources(sources, ["log"])
+    seen, logged = _workers_with(sources, _TELLING), _workers_with(sources, ["log"])
     spec = _majority(specs)
     listed = tasks_of(spec)
     known = members(facts, records, seen, listed)
@@ -225,8 +225,8 @@ def _cited(places: Mapping[str, dict[str, Any]], row: Mapping[str, Any]) -> dict
     return next((places[key] for key in (*keys, "log") if key in places), {})
 
 
-def _with_sources(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
-    """Return the workers with at least one readable source of these kinds."""
+def _workers_with(sources: pl.DataFrame, kinds: Sequence[str]) -> set[str]:
+    """Return the workers that left a file of one of the `kinds`, such as `log`, which could be read."""
     left = sources.filter(pl.col("kind").is_in(kinds) & (pl.col("read") != "skipped"))
     return {*left["worker"].drop_nulls()}
 

@@ -120,9 +120,9 @@ class Life:
 
     @property
     def terminated_after_closing(self) -> bool:
-        """Return True if SIGTERM ended a process that had said that it was done.
+        """Return True if SIGTERM ended a process that had already said that it was done.
 
-        Behind that line are at most those of TensorFlow, and those that say that it only waits.
+        After that line, only TensorFlow may have logged, or the script that it waits to be ended.
         """
         closing = self.closing
         if closing is None or self.exit_code != -SIGTERM:
@@ -144,7 +144,7 @@ class Life:
 
 
 def _follows(row: Row, other: Row) -> bool:
-    """Return True if a row comes after another, or stands on the same line."""
+    """Return True if `row` was logged after `other`, or on the same line of the same file."""
     return (row["source"], row["line"]) == (other["source"], other["line"]) or bool(comes_after(row, other))
 
 

@@ -19,7 +19,13 @@ _MAX_PREFIX_CHARS = 120
 
 
 def is_newest_first(path: Path, opening: bytes) -> bool:
-    """Return True if a log has its newest line first; `opening` is the beginning of the file, in bytes."""
+    """Return True if the lines of a log run from the newest to the oldest.
+
+    `opening` holds the first bytes of the file; most logs are decided by them, without another read.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     least = _ENOUGH if path.stat().st_size <= len(opening) else 0
     if not (_may_fall(opening) and _falls(_times(opening), least)):
         return False

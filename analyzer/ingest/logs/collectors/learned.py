@@ -90,7 +90,7 @@ _QUOTED = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
 
 
 class _Form(NamedTuple):
-    """The form of a prefix; words are `W`, white space is one blank, all else is as it is."""
+    """A form that many prefixes share: in `parts`, `W` is any word, a blank any white space."""
 
     parts: tuple[str, ...]
     prefixes: tuple[tuple[str, ...], ...]
@@ -152,7 +152,7 @@ def has_unread_prefix(lines: Sequence[str]) -> bool:
 
 
 def _count_tasks(key: Sequence[int], marked: Sequence[re.Match[str]]) -> bool:
-    """Return True if the names of several writers differ in numbers only, which do not count from 1."""
+    """Return True if several names differ only in a number, as of tasks, and the lowest is not 1."""
     names = {":".join(match[group] for group in key) for match in marked}
     first = min((int(each[-1]) for name in names if (each := _NUMBERS.findall(name))), default=1)
     alike = len({_NUMBERS.sub("0", name) for name in names}) == 1 < len(names)
@@ -218,7 +218,7 @@ def _part(part: str, values: AbstractSet[str], *, only_words: bool) -> str:
 
 
 def _blank(values: AbstractSet[str]) -> str:
-    """Return a regex for one character of white space: a tab alone, if nothing else stood there."""
+    """Return a regex for one blank or tab; for a tab only, if nothing but tabs stood at this place."""
     return r"\t" if {*"".join(values)} == {"\t"} else r"[ \t]"
 
 

@@ -130,7 +130,10 @@ def _dedented(lines: Sequence[str]) -> list[str]:
 
 
 def _paired(lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines, with a bare fence for one that stands beside code and would open no block."""
+    """Return the lines of a post, in which each fence that opens a block of code stands alone.
+
+    Text behind an opening fence on the same line is removed, as Markdown does not show it.
+    """
     paired, is_open = list(lines), False
     for at, line in enumerate(lines):
         if is_fence(line):

@@ -51,7 +51,11 @@ class Dates:
         return utc_offset(self._stretches, self.year)
 
     def head(self, text: str, near: float | None) -> Head | None:
-        """Parse the prefix of a line; `near` is the time of the line above it, in seconds since 1970."""
+        """Return the prefix of a line with its time in UTC, in seconds since 1970; None if it has no prefix.
+
+        `near` is the time of the closest line above that states one, None for the first; it decides the year
+        or the date that the line leaves out.
+        """
         found = self._in_utc(head(text, self.year))
         if found is None:
             return None
@@ -63,7 +67,7 @@ class Dates:
         return moved if moved and moved.time and abs(moved.time - near) < _HALF_A_YEAR else found
 
     def _in_utc(self, found: Head | None) -> Head | None:
-        """Return a prefix with its time in UTC, as far as the log shows its offset."""
+        """Return a prefix with its local time converted to UTC, if the log shows how far it is from UTC."""
         if found is None or (found.time is None and found.clock is None):
             return found
         self._has_local |= not found.zoned

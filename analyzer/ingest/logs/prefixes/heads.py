@@ -175,23 +175,33 @@ def _rfc5424(line: str) -> Head | None:
 
 
 def _json(line: str) -> Head | None:
-    """Parse time and level of a JSON line; the text stays whole, since its other fields are values."""
-    if not (match := _JSON_TIME.search(line, 0, 2_000)):
-        return None
-    time = seconds(match[1]) if match[1] else _of_epoch(match[2])
-    level = _JSON_LEVEL.search(line, 0, 2_000)
-    zoned = _states_zone(match[1] or "Z")
-    return Head("plain", time, LEVEL_NAMES[level[1].upper()] if level else None, None, line, zoned=zoned)
+    """Return the prefix of a JSON line; None if it has no time among its first 2,000 characters."""
+    match = _JSON_TIME.search(line, 0, 2_000)
+    return _among_fields(line, match, _JSON_LEVEL) if match else None
 
 
 def _logfmt(line: str) -> Head | None:
-    """Parse time and level of a line of `key=value`; the text stays whole, as its other fields are values."""
-    if not (match := _LOGFMT.match(line)):
-        return None
-    level = _LOGFMT_LEVEL.search(line, 0, 2_000)
-    time = seconds(match[1]) if match[1] else float(match[2])
-    zoned = _states_zone(match[1] or "Z")
-    return Head("plain", time, LEVEL_NAMES[level[1].upper()] if level else None, None, line, zoned=zoned)
+    """Return the prefix of a line of `key=value` pairs; None if no time is among the first of them."""
+    match = _LOGFMT.match(line)
+    return _among_fields(line, match, _LOGFMT_LEVEL) if match else None
+
+
+def _among_fields(line: str, found: re.Match[str], levels: re.Pattern[str]) -> Head:
+    """Return the prefix of a line that states its time and level among other fields.
+
+    `found` matches the time: a date, or a number that counts from 1970. `levels` finds the level. The text
+    of the prefix is the whole line, because the other fields hold the metrics.
+    """
+    date, number = found.groups()
+    level = levels.search(line, 0, 2_000)
+    return Head(
+        "plain",
+        seconds(date) if date else _of_epoch(number),
+        LEVEL_NAMES[level[1].upper()] if level else None,
+        None,
+        line,
+        zoned=not date or _states_zone(date),
+    )
 
 
 def _letter_first(line: str, year: int) -> Head | None:
