@@ -139,7 +139,7 @@ def _add_shared(run: Add, record: Add, worker: Add, matrix: Add) -> None:
         add("--workers", type=_number(1), metavar="N", help="number of workers")
         add("--keep-going", action="store_true", help="continue after a scenario that failed")
     how = "how gradients are exchanged; nccl needs GPUs (default: auto)"
-    silence = "stop a job that prints nothing for this long (default: 20, more with many workers or load)"
+    silence = "stop a job that prints nothing for this long (default, and for the first line: 20 or more)"
     for add in (run, record, worker):
         add("--guilty", type=_number(0), metavar="INDEX", help="index of the guilty worker")
         add("--after", type=_number(1), metavar="SECONDS", help="strike after this time instead of at a step")

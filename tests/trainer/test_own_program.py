@@ -86,11 +86,11 @@ ENDS_AT_ONCE = {"with another user's language"}
 """The worker may end before a busy machine has seen its environment; the run is then refused, and tried again."""
 
 
-def run(folder: Path, fault: str, more: str = "") -> tuple[int, Path]:
+def run(folder: Path, fault: str, more: str = "", program: str = SUM) -> tuple[int, Path]:
     """Break the program as a user would on the command line; return the status and the run directory."""
     code = folder / "code"
     code.mkdir()
-    (code / "sum.py").write_text(SUM)
+    (code / "sum.py").write_text(program)
     (code / "rows.txt").write_text("".join(f"{number}\n" for number in range(50)))
     scenario = folder / "mine.yaml"
     scenario.write_text(SCENARIO.format(fault=fault, more=more))
@@ -126,6 +126,15 @@ def test_a_program_that_is_not_broken_ends_well(tmp_path: Path) -> None:
     assert (folder / "exit_codes.txt").read_text() == "worker-0 0\nworker-1 0\n"
 
 
+def test_a_program_that_starts_slowly_is_not_stalled(tmp_path: Path) -> None:
+    """The time until its first line does not count as silence: it may import libraries on a busy machine."""
+    status, folder = run(
+        tmp_path, WAYS["with data that were cut"], program=f"import time; time.sleep(5)\n{SUM}"
+    )
+    assert status == 0
+    assert (folder / "worker-1.log").read_text().count("rank 1 of 2") == 1
+
+
 def test_a_fault_of_our_own_program_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A line says so, and names those that fit any program."""
     status, folder = run(tmp_path, "{name: hold_lock}")
@@ -138,7 +147,7 @@ def test_a_program_without_steps_is_broken_after_some_seconds(tmp_path: Path) ->
     """The clock replaces the steps of the log."""
     scenario = tmp_path / "mine.yaml"
     scenario.write_text(SCENARIO.format(fault=WAYS["killed"], more=""))
-    words = ["run", str(scenario), "--program", "sleep 30", "--after", "1", "--directory", str(tmp_path)]
+    words = ["run", str(scenario), "--program", "sleep 12", "--after", "1", "--directory", str(tmp_path)]
     assert main([*words, "--stall-timeout", "3", "-o", str(tmp_path.parent / "run-of-sleep")]) == 0
     assert "worker-1 -9" in (tmp_path.parent / "run-of-sleep/exit_codes.txt").read_text()
 

@@ -39,6 +39,8 @@ class JobMonitor:
     errors: dict[int, StepCounter] = field(default_factory=dict)
     chunks: list[Chunk] = field(default_factory=list)
     heard: float = 0.0
+    spoke: set[int] = field(default_factory=set)
+    """Indices of the workers that have written anything."""
     advanced: float = 0.0
     """Monotonic time of the last progress: a worker reached a step, was started or ended."""
     alive: list[int] = field(default_factory=list)
@@ -62,8 +64,6 @@ class JobMonitor:
 
     def run_to_end(self) -> bool:
         """Start and monitor the workers until the job ends; return True if it stalled instead."""
-        scenario = self.launcher.workspace.scenario
-        timeout = scenario.stall_timeout or patience(scenario.workers, os.getloadavg()[0])
         while self.due or self.alive or self.launcher.fault.is_busy():
             self._start_those_due()
             time.sleep(POLL_SECONDS)
@@ -71,7 +71,7 @@ class JobMonitor:
             self._note_who_ended()
             self._show()
             self._end_after_failure()
-            if self.alive and self._is_stalled(timeout):
+            if self.alive and self._is_stalled(self._stall_timeout()):
                 return True
         return False
 
@@ -82,6 +82,17 @@ class JobMonitor:
         if wait and failed and self.alive and time.monotonic() - min(failed) > wait:
             self.observer.note(f"a worker failed {wait} s ago: ending the others")
             self.workers.end()
+
+    def _stall_timeout(self) -> int:
+        """Return the seconds of silence until the job counts as stalled.
+
+        A running worker that has not yet written anything may still be importing its libraries: until it
+        has, the scenario's own timeout does not shorten the default.
+        """
+        scenario = self.launcher.workspace.scenario
+        starting = any(index not in self.spoke for index in self.alive)
+        default = patience(scenario.workers, os.getloadavg()[0])
+        return max(scenario.stall_timeout, default) if starting else scenario.stall_timeout or default
 
     def _is_stalled(self, timeout: int) -> bool:
         """Return True, and notify the observer, if there was no output or no step for too long."""
@@ -135,12 +146,16 @@ class JobMonitor:
             log = self.logs[index]
             before = log.step
             if self._read(index):
-                self.heard = time.monotonic()
+                self._note_output(index)
             if log.step > before:
                 self.advanced = self.heard
             if index in self.errors and self.errors[index].read():
-                self.heard = time.monotonic()
+                self._note_output(index)
             self.launcher.fault.on_step(self.workers, index, self._step_of(index))
+
+    def _note_output(self, index: int) -> None:
+        self.heard = time.monotonic()
+        self.spoke.add(index)
 
     def _step_of(self, index: int) -> int:
         """Return the last step in a worker's log.
