@@ -57,7 +57,7 @@ def derive(read: Tables, messages: Messages) -> Tables:
     gauged = scalars["origin"] == GAUGE
     training = scalars.filter(~gauged) if gauged.any() else scalars
     trained = {**read, "scalars": training}
-    collected = collection_time(facts, sources, records)
+    collected = collection_time(facts, sources)
 
     def of_job(t: Tables) -> pl.DataFrame:
         goes_on = in_progress(facts, sources, read["stalls"])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import polars as pl
 
@@ -206,7 +206,16 @@ def _run(name: str, tables: Tables) -> contract.RunSummary:
         "tensorflow": versions,
         "started": job["started"],
         "ended": job["ended"],
+        "time_zone": _time_zone(tables["sources"]),
     }
+
+
+def _time_zone(sources: pl.DataFrame) -> Literal["UTC", "unstated", "mixed"]:
+    """Return the time zone of the run's times: that of all logs, or `mixed` if they differ."""
+    zones = set(sources["time_zone"].drop_nulls())
+    if zones == {"unstated"}:
+        return "unstated"
+    return "mixed" if zones - {"UTC"} else "UTC"
 
 
 def _alternatives(decision: Decision) -> list[contract.Alternative]:

@@ -35,7 +35,8 @@ def _table(table: str, outputs: Sequence[SourceRows]) -> pl.DataFrame:
 
 
 def _source_row(output: SourceRows) -> dict[str, Any]:
-    source, same = output.source, ("bytes", "lines", "first_time", "last_time", "read", "reason", "thinned")
+    source = output.source
+    same = ("bytes", "lines", "first_time", "last_time", "time_zone", "read", "reason", "thinned")
     return {
         "source": source.name,
         "kind": source.kind_name or source.kind.value,

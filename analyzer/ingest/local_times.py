@@ -16,8 +16,8 @@ def convert_local_times(outputs: Sequence[SourceRows]) -> None:
     offsets = {output.utc_offset for output in outputs if output.utc_offset is not None}
     shared = offsets.pop() if len(offsets) == 1 else None
     for output in outputs:
-        if shared and output.is_local and output.utc_offset is None:
-            output.utc_offset = shared
+        if shared is not None and output.time_zone == "unstated":
+            output.utc_offset, output.time_zone = shared, "UTC"
             output.shift_times(-shared)
         if output.utc_offset is not None:
             output.add("facts", key="utc_offset", value=_named(output.utc_offset))

@@ -62,8 +62,8 @@ class SourceRows:
         self.last_time: float | None = None
         self.lacks_date = False
         """True if its times count from midnight in 1970, because it states the time of day alone."""
-        self.is_local = False
-        """True if none of its times states a zone."""
+        self.time_zone: str | None = None
+        """The zone of a log's times: `UTC`, `unstated`, or `mixed` if some lines state one; else None."""
         self.utc_offset: float | None = None
         """Seconds by which its local times, converted by now, were ahead of UTC; None if unknown."""
         self.read, self.reason = "complete", ""

@@ -7,7 +7,16 @@ from typing import Any, NamedTuple
 
 from analyzer.model.placeholders import short_ids
 from analyzer.render.failure_time import failing_event, moment_of
-from analyzer.render.formatting import confidence, duration, instant, names, percent, plural, worker_key
+from analyzer.render.formatting import (
+    confidence,
+    duration,
+    instant,
+    names,
+    percent,
+    plural,
+    time_zone,
+    worker_key,
+)
 from analyzer.render.sanitize import one_line
 from analyzer.storage.disk_cache import cached_yaml
 
@@ -175,7 +184,7 @@ def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:
     blamed, hosts, reached = blamed_workers(diagnosis), _hosts(diagnosis), _last_common_step(diagnosis)
     event = failing_event(diagnosis, blamed, first_attempts=not attempts(diagnosis))
     nonfinite = event is not None and event["kind"] == "nonfinite"
-    moment = moment_of(event) if event else "Unknown time" if hosts else ""
+    moment = moment_of(event, time_zone(diagnosis)) if event else "Unknown time" if hosts else ""
     where = " on ".join(text for text in (moment, hosts) if text)
     trainers = _trainers(diagnosis)
     who = "all workers" if len(trainers) > 1 else names([w["id"] for w in trainers])
@@ -237,7 +246,8 @@ def _healthy_answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
         ends = (event for event in diagnosis["timeline"] if event["kind"] == "end")
         undated = any("after" in event and event["worker"] in finished for event in ends)
         least, after = ("at least ", "after ") if undated else ("", "")
-        answers.append(Answer("Took", least + duration(took), f"ended {after}{instant(run['ended'])}"))
+        ended = instant(run["ended"], zone=time_zone(diagnosis))
+        answers.append(Answer("Took", least + duration(took), f"ended {after}{ended}"))
     return answers
 
 

@@ -71,10 +71,10 @@ def _not_before(event: Mapping[str, Any]) -> float:
     return -math.inf if earliest is None else float(earliest)
 
 
-def moment_of(event: Mapping[str, Any]) -> str:
-    """Return when an event happened: at a time, after one, or between two."""
+def moment_of(event: Mapping[str, Any], zone: str) -> str:
+    """Return when an event happened, in the given time zone: at a time, after one, or between two."""
     if "after" not in event:
-        return instant(event["time"])
-    after = instant(event["after"])
+        return instant(event["time"], zone=zone)
+    after = instant(event["after"], zone=zone)
     before = event.get("before")
-    return f"after {after}" if before is None else f"between {after} and {instant(before)}"
+    return f"after {after}" if before is None else f"between {after} and {instant(before, zone=zone)}"

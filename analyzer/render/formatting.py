@@ -1,8 +1,9 @@
 """Formats values for all renderers: confidence, times, sizes, numbers, workers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
+from typing import Any
 
 from analyzer.model.findings import LEVELS
 
@@ -20,18 +21,26 @@ def percent(value: float) -> str:
     return f"{value:.0%}".replace("%", " %")
 
 
-def instant(value: float | None, *, date: bool = True) -> str:
+def instant(value: float | None, *, date: bool = True, zone: str = "UTC") -> str:
     """Return seconds since the epoch as `2026-11-21 01:40:37.754 UTC`; without `date`, only the time.
 
-    A year or a date that no file states is left out.
+    A year or a date that no file states is left out, as is a `zone` other than UTC.
     """
     if (at := moment(value)) is None:
         return "time unknown"
     clock = f"{at:%H:%M:%S}.{at.microsecond // 1000:03d}"
-    if not date or at.date() == _UNSTATED.date():
-        return f"{clock} UTC" if date else clock
+    if not date:
+        return clock
+    suffix = " UTC" if zone == "UTC" else ""
+    if at.date() == _UNSTATED.date():
+        return f"{clock}{suffix}"
     day = f"{at:%m-%d}" if at.year == _UNSTATED.year else at.date().isoformat()
-    return f"{day} {clock} UTC"
+    return f"{day} {clock}{suffix}"
+
+
+def time_zone(diagnosis: Mapping[str, Any]) -> str:
+    """Return the time zone of a diagnosis's times: `UTC`, `unstated` or `mixed`."""
+    return str(diagnosis["run"].get("time_zone", "UTC"))
 
 
 def moment(value: float | None) -> datetime | None:

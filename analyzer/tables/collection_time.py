@@ -23,11 +23,6 @@ _WESTERN_STEP_SECONDS = 1_800
 """Zones behind UTC differ from it by a multiple of this; quarters of an hour are east of it only."""
 _WESTERNMOST_SECONDS = 43_200.0
 """By how much the last of them is behind."""
-_ZONED = r"^\W?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)(?:\W|$)"
-_OF_AN_ENTRY = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z "
-"""Regex for the time of an entry of a log service, put before its text as UTC even if it states no zone."""
-_NEAR_SECONDS = 450.0
-"""Half of the least difference of two time zones."""
 IN_A_ZONE = "as long after the last lines as two time zones may differ"
 
 
@@ -63,7 +58,7 @@ NO_TIME = CollectionTime()
 """What is known if no file states the moment."""
 
 
-def collection_time(facts: pl.DataFrame, sources: pl.DataFrame, records: pl.DataFrame) -> CollectionTime:
+def collection_time(facts: pl.DataFrame, sources: pl.DataFrame) -> CollectionTime:
     """Return when the files were collected, if a file says so and the times in the logs bear it out."""
     stated = facts.filter(key="collected_at")["value"]
     newest = sources["last_time"].max()
@@ -74,25 +69,10 @@ def collection_time(facts: pl.DataFrame, sources: pl.DataFrame, records: pl.Data
         return CollectionTime(doubt="before the last line of the logs, by its own clock")
     if began > newest + _FAR_SECONDS:
         return CollectionTime(doubt="more than 30 days after the last line of the logs")
-    return CollectionTime(began, same_zone=all_state_zones(facts, sources, records))
+    return CollectionTime(began, same_zone=all_in_utc(sources))
 
 
-def all_state_zones(facts: pl.DataFrame, sources: pl.DataFrame, records: pl.DataFrame) -> bool:
-    """Return True if each dated log of a worker states zones, and its times without one agree with them.
-
-    A collector's timestamps state one, and those of the program in the same log may lack it. A log whose
-    offset from UTC is known has no times without one.
-    """
+def all_in_utc(sources: pl.DataFrame) -> bool:
+    """Return True if the times of each dated log of a worker are known to be UTC, and there is one."""
     dated = sources.filter(pl.col("last_time").is_not_null() & pl.col("worker").is_not_null(), kind="log")
-    left = dated.join(facts.filter(key="utc_offset"), on="source", how="anti")
-    timed = records.filter(pl.col("time").is_not_null() & pl.col("source").is_in(left["source"].implode()))
-    zoned = pl.col("text").str.contains(_ZONED) & ~pl.col("text").str.contains(_OF_AN_ENTRY)
-    lines = timed.sort("source", "line").select("source", "time", zoned=zoned)
-    bare = pl.when(~pl.col("zoned")).then("time")
-    near = lines.with_columns(
-        before=bare.forward_fill().over("source"), has_bare=(~pl.col("zoned")).any().over("source")
-    ).filter("zoned")
-    told = near.filter(pl.col("before").is_not_null() | ~pl.col("has_bare"))
-    last = told.group_by("source", maintain_order=True).last()
-    apart = (last["time"] - last["before"]).abs().fill_null(0.0)
-    return dated.height > 0 and left.height == last.height and bool((apart < _NEAR_SECONDS).all())
+    return dated.height > 0 and dated["time_zone"].eq_missing("UTC").all()

@@ -73,14 +73,17 @@ def cluster_of(*addresses: str) -> str:
     return json.dumps({"worker": addresses})
 
 
-def derived(logs: Mapping[str, Sequence[Line]], **stated: Mapping[str, str]) -> Tables:
+def derived(
+    logs: Mapping[str, Sequence[Line]], time_zone: str = "unstated", /, **stated: Mapping[str, str]
+) -> Tables:
     """Return the tables that follow from logs, by source, and from facts of other files, by key and worker.
 
+    `time_zone` is that of the logs whose lines have times.
     The worker of a source is the one that its name begins with: `worker-1.log`, `worker-1/stderr.txt`, `worker-1-attempt-2.log`.
     """
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
     for source, lines in logs.items():
-        _add_log(rows, source, lines)
+        _add_log(rows, source, lines, time_zone)
     for key, values in stated.items():
         rows["facts"] += [
             {"worker": worker, "attempt": 1, "source": f"{key}.txt", "line": line, "key": key, "value": value}
@@ -89,7 +92,9 @@ def derived(logs: Mapping[str, Sequence[Line]], **stated: Mapping[str, str]) -> 
     return derive({name: frame(name, found) for name, found in rows.items()}, our_rules().messages)
 
 
-def _add_log(rows: dict[str, list[dict[str, Any]]], source: str, lines: Sequence[Line]) -> None:
+def _add_log(
+    rows: dict[str, list[dict[str, Any]]], source: str, lines: Sequence[Line], time_zone: str
+) -> None:
     name = re.match(r"([a-z]+)-(\d+)(?:-attempt-(\d+))?", source)
     assert name, source
     worker, attempt = f"{name[1]}:{name[2]}", int(name[3] or 1)
@@ -97,7 +102,7 @@ def _add_log(rows: dict[str, list[dict[str, Any]]], source: str, lines: Sequence
     place: dict[str, Any] = {"worker": worker, "attempt": attempt, "source": source}
     rows["sources"].append(
         place | {"kind": "log", "read": "complete", "lines": len(lines), "first_time": min(times, default=None),
-                 "last_time": max(times, default=None)}
+                 "last_time": max(times, default=None), "time_zone": time_zone if times else None}
     )  # fmt: skip
     number, near = 1, None
     for line in lines:

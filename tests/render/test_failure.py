@@ -31,7 +31,7 @@ def failed(cause: str, *events: Json, **more: Any) -> Json:
         for n in (0, 1)
     ]
     run = {"verdict": "failed", "cause": cause, "culprits": ["worker:1"], "suspects": [], "workers": workers}
-    return run | {"timeline": [*events]} | more
+    return run | {"run": {"time_zone": "UTC"}, "timeline": [*events]} | more
 
 
 def test_a_condition_stands_in_the_answer() -> None:

@@ -40,3 +40,4 @@ def test_an_equal_pace_is_no_factor(here: float | None, said: str) -> None:
 def test_what_no_file_states_of_a_time_is_left_out(seconds: float | None, shown: str) -> None:
     """A year that all lines lack, or a date."""
     assert formatting.instant(seconds) == shown
+    assert formatting.instant(seconds, zone="unstated") == shown.removesuffix(" UTC")

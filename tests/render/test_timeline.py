@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import re
 
+import pytest
+
 from analyzer.render import render
 from analyzer.render.page import timeline
 from tests.render.documents import load
@@ -67,3 +69,38 @@ def test_every_mark_leads_to_its_event() -> None:
     marks = re.findall(r'<a class="mark [^"]*"[^>]* href="#event-(\d+)"', page)
     assert marks
     assert set(marks) <= set(re.findall(r'<tr id="event-(\d+)"', page))
+
+
+@pytest.mark.parametrize(
+    ("zone", "note"),
+    [
+        ("UTC", "Times are UTC"),
+        (None, "Times are UTC"),
+        ("unstated", "Times are as in the logs, which do not state their time zone"),
+        ("mixed", "Times are UTC where a line states its time zone, else as in the logs"),
+    ],
+)
+def test_times_are_called_utc_only_where_the_logs_show_it(zone: str | None, note: str) -> None:
+    """A document of an earlier release has no zone, and its times were called UTC."""
+    told = copy.deepcopy(load("r101"))
+    told["run"].pop("time_zone", None)
+    for source in told["sources"]:
+        source.pop("time_zone", None)
+    told["run"] |= {"time_zone": zone} if zone else {}
+    page = render(told, "html")
+    shown = page[: page.index('id="rules"')]  # below it are texts of rules and the ticket
+    assert note in shown
+    assert ("UTC" in shown.replace(note, "")) is (note == "Times are UTC")
+    assert ("UTC" in render(told, "markdown")) is (note == "Times are UTC")
+
+
+def test_a_log_that_states_its_zone_is_told_from_the_others() -> None:
+    """In the table of files, where the run's logs differ."""
+    told = copy.deepcopy(load("r101"))
+    told["run"] |= {"time_zone": "mixed", "started": None}
+    for n, source in enumerate(told["sources"]):
+        source["time_zone"] = "unstated" if n else "UTC"
+        source["first_time"] = source["last_time"] = 1795225237.5
+    files = render(told, "html").partition('<section id="sources"')[2].partition("</section>")[0]
+    assert files.count("2026-11-21 01:40:37.500 UTC") == 2
+    assert files.count("2026-11-21 01:40:37.500") == 2 * len(told["sources"]) > 2

@@ -1,62 +1,43 @@
-"""When the files of a job were collected: whether the logs state the time zone of their times."""
+"""When the files of a job were collected: whether the times of the logs are known to be UTC."""
 
 from __future__ import annotations
 
 import polars as pl
 import pytest
 
-from analyzer.tables.collection_time import all_state_zones
+from analyzer.tables.collection_time import all_in_utc
 
-BARE = "2026-11-24 02:00:02.169785: I tensorflow/core/a.cc:1] Started"
-NO_FACTS = pl.DataFrame(schema={"source": pl.String, "key": pl.String})
-STAMPED = "2026-11-24T02:00:03.500000001Z INFO:tensorflow:Check health not enabled."
+LOG = {"source": "a.log", "kind": "log", "worker": "worker:0", "last_time": 2.0, "time_zone": "UTC"}
 
 
 @pytest.mark.parametrize(
-    ("lines", "stated"),
+    ("second", "known"),
     [
-        ([(2.0, "2026-11-24 02:00:02,100+0000 INFO step 1")], True),
-        ([(2.0, BARE), (3.5, STAMPED)], True),
-        ([(2.0, BARE)], False),
-        ([(3.5, STAMPED), (3602.0, BARE)], False),
-        ([(3602.0, BARE), (3.5, STAMPED)], False),
-        ([(3.5, "2026-11-24T02:00:03.500000Z step 1 loss 0.5")], False),
-        ([(2.0, "2026-11-24 02:00:02,100 -10:00 is too cold")], False),
-        ([], False),
+        ({}, True),
+        ({"time_zone": "unstated"}, False),
+        ({"time_zone": "mixed"}, False),
+        ({"time_zone": None}, False),
+        ({"time_zone": None, "last_time": None}, True),
+        ({"time_zone": "unstated", "worker": None}, True),
+        ({"time_zone": None, "kind": "event_file"}, True),
     ],
     ids=[
-        "own times",
-        "a collector's, by which the own are right",
-        "none",
-        "a collector's before own ones",
-        "two clocks in one log",
-        "an entry's, whose zone may be assumed",
-        "a number below zero",
-        "no times",
+        "UTC",
+        "without zones",
+        "some lines without",
+        "a time that is not the log's own",
+        "without times",
+        "no worker's",
+        "no log",
     ],
 )
-def test_logs_state_zones(lines: list[tuple[float, str]], stated: bool) -> None:
-    """Own times without a zone count only beside a collector's that agree with them."""
-    rows = [
-        {"source": "a.log", "line": i, "time": time, "text": text} for i, (time, text) in enumerate(lines)
-    ]
-    source = {
-        "source": "a.log",
-        "kind": "log",
-        "worker": "worker:0",
-        "last_time": lines[-1][0] if lines else None,
-    }
-    schema = {"source": pl.String, "line": pl.Int64, "time": pl.Float64, "text": pl.String}
-    assert all_state_zones(NO_FACTS, pl.DataFrame([source]), pl.DataFrame(rows, schema=schema)) is stated
+def test_each_log_of_a_worker_counts(second: dict[str, object], known: bool) -> None:
+    """Each has its own clock."""
+    schema = {"source": pl.String, "kind": pl.String, "worker": pl.String, "last_time": pl.Float64}
+    rows = [LOG, {**LOG, "source": "b.log", **second}]
+    assert all_in_utc(pl.DataFrame(rows, schema={**schema, "time_zone": pl.String})) is known
 
 
-def test_a_second_log_without_zones_is_in_doubt() -> None:
-    """Each log has its own clock, unless its offset from UTC is known."""
-    sources = [
-        {"source": f"{w}.log", "kind": "log", "worker": f"worker:{w}", "last_time": 2.0} for w in (0, 1)
-    ]
-    texts = ["2026-11-24T02:00:02Z step 1", "2026-11-24 02:00:02 step 1"]
-    rows = [{"source": f"{w}.log", "line": 1, "time": 2.0, "text": text} for w, text in enumerate(texts)]
-    assert not all_state_zones(NO_FACTS, pl.DataFrame(sources), pl.DataFrame(rows))
-    known = pl.DataFrame([{"source": "1.log", "key": "utc_offset"}])
-    assert all_state_zones(known, pl.DataFrame(sources), pl.DataFrame(rows))
+def test_without_logs_nothing_is_known() -> None:
+    """An event file does not tell the zone of anything else."""
+    assert not all_in_utc(pl.DataFrame([{**LOG, "kind": "event_file"}]))

@@ -62,7 +62,7 @@ def read_stream(
         if hits or is_edge or record.kind == "traceback" or record.level in {"W", "E", "F"}:
             _add_record(output, record)
     boots.add_fact(output)
-    output.lacks_date, output.is_local = dates.lacks_date, dates.is_local
+    output.lacks_date, output.time_zone = dates.lacks_date, dates.time_zone
     output.utc_offset = dates.utc_offset
 
 

@@ -16,6 +16,7 @@ class RunSummary(TypedDict):
     tensorflow: list[str]
     started: float | None
     ended: float | None
+    time_zone: NotRequired[Literal["UTC", "unstated", "mixed"]]
 
 
 class ActionTaken(TypedDict):
@@ -264,6 +265,7 @@ class SourceReport(TypedDict):
     last_time: float | None
     read: Literal["complete", "partial", "skipped"]
     reason: str
+    time_zone: NotRequired[Literal["UTC", "unstated", "mixed"] | None]
     thinned: NotRequired[str]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from analyzer.render.decision import blamed_workers
-from analyzer.render.formatting import instant, worker_key
+from analyzer.render.formatting import instant, time_zone, worker_key
 
 Json = Mapping[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 1080.0, 300.0, 64.0, 940.0, 26.0, 262.0
@@ -95,7 +95,8 @@ def resource_plots(diagnosis: Json) -> list[dict[str, Any]]:
         (title, [_readings(worker, each, begin, by) for worker, each in readings if each["tag"] == tag])
         for tag, (title, by) in _RESOURCES.items()
     ]
-    axis = f"seconds since {instant(begin, date=False)} UTC"
+    suffix = " UTC" if time_zone(diagnosis) == "UTC" else ""
+    axis = f"seconds since {instant(begin, date=False)}{suffix}"
     return [drawn_plot(title, series, {}) | {"axis": axis} for title, series in made if series]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from analyzer.render import decision, markdown, phrasing
 from analyzer.render.finding_order import incomplete_sources, unsupported_sources
+from analyzer.render.formatting import time_zone
 from analyzer.render.page import cluster, evidence, plot, timeline, trace
 from analyzer.render.page.template import anchor
 from analyzer.render.trim import Trimmed
@@ -47,6 +48,8 @@ def view(trimmed: Trimmed, document: str) -> dict[str, Any]:
         "run": diagnosis["run"],
         "calm": diagnosis["verdict"] == "healthy",
         "long_run": _long(diagnosis["run"]),
+        "zone": time_zone(diagnosis),
+        "zone_note": decision.wording()["time_zones"][time_zone(diagnosis)],
         "nav": [(id_, _NAV[id_]) for id_ in (*_OPENING, *order, "made", "words") if present[id_]],
         "section_order": order,
         **_decision(diagnosis),
@@ -217,5 +220,5 @@ def _present(diagnosis: Json) -> Mapping[str, bool]:
 
 
 def _long(run: Json) -> bool:
-    """Return True if times need dates: the run spans midnight (UTC), or its times are unknown."""
+    """Return True if times need dates: the run spans midnight, or its times are unknown."""
     return run["started"] is None or run["ended"] is None or run["started"] // 86400 != run["ended"] // 86400

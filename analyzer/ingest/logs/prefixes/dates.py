@@ -1,5 +1,6 @@
 """Completes the times of a log's lines that state no year, no date or no zone, from the lines around them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -11,8 +12,13 @@ from analyzer.ingest.logs.text import lines
 _HALF_A_YEAR = 183 * 86_400
 """In seconds; records further apart than this lie in different years if the log shows none."""
 _DAY = 86_400
+_HALF_A_ZONE = 450.0
+"""Half of the least difference of two time zones (s)."""
 SAME_START = 900.0
 """Largest distance (s) from a line with a date at which they are times of day."""
+
+_OF_AN_ENTRY = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z ")
+"""The time of an entry of a log service: put before its text as UTC, whatever zone the entry states."""
 
 Stretch = Sequence[tuple[int, str]]
 """Numbered lines that follow one another in a log."""
@@ -34,6 +40,10 @@ class Dates:
         """True if its times count from the start of the program; None until the first of them."""
         self._has_local = self._has_zoned = False
         """True if a line had a time without, or with, a zone."""
+        self._previous: Head | None = None
+        """The prefix of the latest line with a time."""
+        self._agreeing = 0
+        """Lines with a zone beside lines without one: those that agree as in UTC, less those that do not."""
 
     @property
     def lacks_date(self) -> bool:
@@ -41,9 +51,18 @@ class Dates:
         return self._counts_from_start is not None and self._first is None
 
     @property
-    def is_local(self) -> bool:
-        """Return True if no time in what has been read of the log states its zone."""
-        return self._has_local and not self._has_zoned
+    def time_zone(self) -> str | None:
+        """Return whether the times in what has been read of the log are `UTC`; None if there are none.
+
+        They are if each states its zone, if those that do agree with those beside them, or if the offset is
+        known.
+        Else the zone is `unstated`, or `mixed` if some of them state it.
+        """
+        if not self._has_local:
+            return "UTC" if self._has_zoned else None
+        if self.utc_offset is not None or self._agreeing > 0:
+            return "UTC"
+        return "mixed" if self._has_zoned else "unstated"
 
     @cached_property
     def utc_offset(self) -> float | None:
@@ -56,6 +75,12 @@ class Dates:
         `near` is the time of the closest line above that states one, None for the first; it decides the year
         or the date that the line leaves out.
         """
+        found = self._completed(text, near)
+        if found and found.time is not None and not (found.zoned and _OF_AN_ENTRY.match(text)):
+            self._note_zone(found)
+        return found
+
+    def _completed(self, text: str, near: float | None) -> Head | None:
         found = self._in_utc(head(text, self.year))
         if found is None:
             return None
@@ -68,13 +93,17 @@ class Dates:
 
     def _in_utc(self, found: Head | None) -> Head | None:
         """Return a prefix with its local time converted to UTC, if the log shows how far it is from UTC."""
-        if found is None or (found.time is None and found.clock is None):
-            return found
-        self._has_local |= not found.zoned
-        self._has_zoned |= found.zoned
-        if found.zoned or found.time is None or not self.utc_offset:
+        if found is None or found.zoned or found.time is None or not self.utc_offset:
             return found
         return found._replace(time=found.time - self.utc_offset)
+
+    def _note_zone(self, found: Head) -> None:
+        """Note whether a line with a time states its zone; compare it with one before that differs in it."""
+        self._has_local |= not found.zoned
+        self._has_zoned |= found.zoned
+        beside, self._previous = self._previous, found
+        if beside and beside.zoned != found.zoned:
+            self._agreeing += 1 if abs((found.time or 0) - (beside.time or 0)) < _HALF_A_ZONE else -1
 
     def _closest_day(self, clock: float, near: float | None) -> float | None:
         """Return a local time of day as seconds since 1970; None if it counts from the program's start."""

@@ -19,9 +19,14 @@ _NOON = 12
 
 _CLOCK = (
     r"(?P<clock>\d?\d:\d\d(?P<seconds>:\d\d(?:[.,]\d{1,9})?)?)(?: ?(?P<half>[AP]M)\b)?"
-    r"(?: ?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)\b(?: [A-Z]{3,4}\b)?)?(?![\w/%]|[.:,]\d)"
+    r"(?: ?(?P<zone>Z|UTC|GMT|(?:(?<!,\d{3} )|(?=\S+\]))[+-]\d\d:?\d\d)\b(?: [A-Z]{3,4}\b)?)?"
+    r"(?![\w/%]|[.:,]\d)"
 )
-"""Regex for a time of day, of which only some programs omit the seconds."""
+"""Regex for a time of day, of which only some programs omit the seconds.
+
+Behind Python's milliseconds and a blank, a signed number is one of the message, not a time zone, unless a
+bracket closes behind it.
+"""
 _WEEKDAY = rf"(?:(?:{'|'.join(DAYS)})[a-z]*,? )?"
 _MONTH = rf"(?P<month>{'|'.join(MONTHS)})(?:uary|ruary|ch|il|e|y|ust|tember|t|ober|ember)?\.?(?!\w)"
 _NUMBERS = lazy_regex(

@@ -83,3 +83,61 @@ def test_a_log_knows_whether_it_lacks_a_date(lines: Sequence[str], lacks: bool) 
     for line in lines:
         dates.head(line, None)
     assert dates.lacks_date is lacks
+
+
+BARE = "2026-11-24 02:00:02.169785: I tensorflow/core/a.cc:1] Started"
+STAMPED = "2026-11-24T02:00:03.500000001Z INFO:tensorflow:Check health not enabled."
+LATER = "2026-11-24 03:00:02.169785: I tensorflow/core/a.cc:1] Started"
+
+
+@pytest.mark.parametrize(
+    ("lines", "zone"),
+    [
+        (["2026-11-24 02:00:02,100+0000 INFO step 1"], "UTC"),
+        (["2026-11-21T02:00:51Z INFO waiting"], "UTC"),
+        (["2026-11-21T02:00:51+00:00 INFO waiting"], "UTC"),
+        (["2026-11-21T02:00:51 INFO waiting"], "unstated"),
+        ([BARE, STAMPED], "UTC"),
+        ([STAMPED, "step 1", BARE], "UTC"),
+        (["[02:00:01] starting", STAMPED], "UTC"),
+        ([BARE], "unstated"),
+        ([STAMPED, LATER], "mixed"),
+        ([LATER, STAMPED], "mixed"),
+        ([LATER, STAMPED, "2026-11-24T02:59:59.5Z step 9", LATER, STAMPED], "mixed"),
+        (["2026-11-24T02:00:03.500000Z step 1 loss 0.5"], None),
+        (["2026-11-24T02:00:03.500000Z step 1 loss 0.5", BARE], "unstated"),
+        (["2026-11-24 02:00:02,100 -10:00 is too cold"], "unstated"),
+        (
+            [BARE.replace("02:00:02.169785", "21:00:02.169785"), ABSL.replace("1795219140", "1795554002")],
+            "UTC",
+        ),
+        (["step 1 loss 0.5"], None),
+        ([], None),
+    ],
+    ids=[
+        "own times",
+        "own times with Z",
+        "own times with an offset",
+        "own times without",
+        "a collector's, by which the own are right",
+        "own ones after a collector's",
+        "times of day beside a collector's",
+        "none",
+        "a collector's before own ones",
+        "two clocks in one log",
+        "two clocks, once by chance together",
+        "an entry's, whose zone may be assumed",
+        "an entry's beside an own one",
+        "a number below zero",
+        "local ones, whose offset other lines show",
+        "no times",
+        "no lines",
+    ],
+)
+def test_the_zone_is_known_where_lines_state_or_show_it(lines: list[str], zone: str | None) -> None:
+    """Own times without a zone count only beside those with one that agree with them."""
+    dates, near = Dates(2026, [[*enumerate(lines, 1)]]), None
+    for line in lines:
+        head = dates.head(line, near)
+        near = head.time if head and head.time is not None else near
+    assert dates.time_zone == zone

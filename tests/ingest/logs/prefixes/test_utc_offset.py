@@ -98,6 +98,7 @@ def test_local_times_become_utc(tables_of: TablesOf) -> None:
     assert [times(tables, f"worker-{index}.log") for index in range(4)] == [[2, 4], [2, 4], [3], [5]]
     facts = tables["facts"].filter(key="utc_offset").select("source", "value").sort("source").rows()
     assert facts == [(f"worker-{index}.log", "+08:00") for index in range(3)]
+    assert tables["sources"]["time_zone"].to_list() == ["UTC"] * 4
 
 
 def test_two_offsets_say_nothing_of_a_third_log(tables_of: TablesOf) -> None:
@@ -109,3 +110,14 @@ def test_two_offsets_say_nothing_of_a_third_log(tables_of: TablesOf) -> None:
         "worker-2.log": steps,
     })  # fmt: skip
     assert [times(tables, f"worker-{index}.log") for index in range(3)] == [[2], [2], [2 + 8 * HOUR]]
+    assert tables["sources"].sort("source")["time_zone"].to_list() == ["UTC", "UTC", "unstated"]
+
+
+def test_hosts_that_print_utc_tell_it_of_the_other_logs(tables_of: TablesOf) -> None:
+    """An offset of zero is one."""
+    tables = tables_of({
+        "worker-0.log": f"{counted(140)}\n2026-11-20 23:59:02,000 INFO step 1 loss 0.5\n",
+        "worker-1.log": "2026-11-20 23:59:02,000 INFO step 1 loss 0.5\n",
+    })  # fmt: skip
+    assert [times(tables, f"worker-{index}.log") for index in range(2)] == [[2], [2]]
+    assert tables["sources"]["time_zone"].to_list() == ["UTC", "UTC"]
