@@ -1,12 +1,12 @@
 """Completes the times of a log's lines that state no year, no date or no zone, from the lines around them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 
 from analyzer.ingest.logs.prefixes.heads import Head, head
 from analyzer.ingest.logs.prefixes.time_formats import FIRST_HOUR
-from analyzer.ingest.logs.prefixes.utc_offset import utc_offset
+from analyzer.ingest.logs.prefixes.utc_offset import Stretch, utc_offset
 from analyzer.ingest.logs.text import lines
 
 _HALF_A_YEAR = 183 * 86_400
@@ -19,9 +19,6 @@ SAME_START = 900.0
 
 _OF_AN_ENTRY = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z ")
 """The time of an entry of a log service: put before its text as UTC, whatever zone the entry states."""
-
-Stretch = Sequence[tuple[int, str]]
-"""Numbered lines that follow one another in a log."""
 
 
 class Dates:

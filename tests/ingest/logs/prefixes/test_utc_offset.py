@@ -48,6 +48,42 @@ def test_two_lines_written_together_tell_the_offset(local: str, hours: float) ->
     )
 
 
+FAILED = "2026-11-21 07:59:00.169785: E tensorflow/core/a.cc:7] Aborting RingReduce with UNAVAILABLE: Socket closed"
+REMOTE = "Additional GRPC error information from remote target /job:worker/replica:0/task:1:"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ':{"created":"@1795219140.169500001","description":"Error received from peer","grpc_status":14}',
+        r"\n:{\"created\":\"@1795219140.169500001\",\"description\":\"Error received from peer\"}",
+        ':UNKNOWN:Error received from peer  {created_time:"2026-11-20T23:59:00.169500001+00:00", grpc_status:14}',
+        ':UNKNOWN:Error received from peer  {grpc_status:14, created_time:"2026-11-21T07:59:00.1695+08:00"}',
+    ],
+    ids=["JSON", "in an escaped string", "with UTC", "with its own offset"],
+)
+def test_an_error_of_grpc_tells_the_offset(error: str) -> None:
+    """It says when it was made, in the line that reports it or below it."""
+    assert offset(FAILED, REMOTE, error) == 8.0
+    assert offset(f"{FAILED} {error}") == 8.0
+    assert offset(FAILED, REMOTE, error, "2026-11-20 23:59:00 of another job") == 8.0
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [REMOTE, ':{"created":"@1795219140.169500001","description":"Error"}', FAILED],
+        [FAILED.replace("07:59:00", "08:02:10"), ':{"created":"@1795219140.169500001"}'],
+        ['I0000 00:00:1795219200.000001 1 a.cc:7] UNAVAILABLE {"created":"@1795219140.169500001"}', FAILED],
+        [FAILED, 'checkpoint created: "2026-11-20T23:59:00.169500001+00:00"'],
+    ],
+    ids=["printed before it", "printed minutes later", "its own line counts from 1970", "no error"],
+)
+def test_what_else_was_created_does_not_tell_it(lines: list[str]) -> None:
+    """An error may be kept, and reported once more."""
+    assert offset(*lines) is None
+
+
 @pytest.mark.parametrize(
     "lines",
     [
