@@ -27,6 +27,8 @@ _EPOCH = lazy_regex(
     r"\s*(?:(?:start(?:ing)?|begin(?:ning)?|training) )?epoch (\d+)\s?(?:/|of)\s?(\d+)[\s.:]*$", re.IGNORECASE
 )
 _BAR = lazy_regex(r"\s*(\d+)/(\d+|Unknown) ?(?:\[[=>.]*\]|[━ ]{2,}|(?= ?-? ?\d+m?s))(?=.*?(?:- |\ds|ETA))")
+_END_OF_EPOCH = lazy_regex(r"\s?- \d+s(?= - [a-z])")
+"""Regex for the end of an epoch in Keras before TensorFlow 2.0 with `verbose=2`: ` - 21s - loss: 0.4`."""
 _METRIC = lazy_regex(rf" - ([A-Za-z_][\w./]*): ({NUMBER})\b", re.IGNORECASE)
 _KEY = r"[\"']?\s*[:=#]?\s*[\"'\[(]?\s*"
 _STEP_WORDS = (
@@ -182,6 +184,8 @@ def _layout_of(shape: str) -> _Layout | None:
     if match := _BAR.match(shape):
         steps = None if match[2] == "Unknown" else match.span(2)
         return _Layout("fit", (None, None, match.span(1), steps), (*_bar_metrics(shape), *step_rate(shape)))
+    if _END_OF_EPOCH.match(shape):
+        return _Layout("end of epoch", (None, None, None, None), (*_bar_metrics(shape),))
     if match := _CHECKPOINT.match(shape):
         return _Layout("checkpoint", (None, None, match.span(1), None))
     if match := _EVALUATION.match(shape):
@@ -276,6 +280,9 @@ class ProgressReader:
         if origin == "checkpoint":
             place = (None, None, step, None, float(step or 0))
             return [ProgressPoint("checkpoint_step", *place, "global", "estimator")] if step else []
+        if origin == "end of epoch":
+            base = ProgressPoint("epoch", self.epoch, self.epochs, None, None, 0.0, "global", "fit")
+            return list(_values(text, layout, base)) if self.epoch else []
         if origin == "fit":
             epoch, epochs = self.epoch, self.epochs
             steps = None if step == steps and "ETA" in text else steps

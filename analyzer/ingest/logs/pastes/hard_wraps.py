@@ -16,6 +16,7 @@ _SHARE_BROKEN = 0.8
 _WIDTHS_OF_MAILS = range(56, 81)
 """Widths in characters of what mail programs quote; they fill the lines with words."""
 _LEAST_REFILLED = 2
+"""Minimum number of places where quoted lines are broken; a single one may be full by chance."""
 _DIGITS = lazy_regex(r"\d+")
 _GAP = lazy_regex(r"\S {2,}(?=\S)")
 _BEGINNINGS = ("File ", "```", "Epoch ")
@@ -24,6 +25,9 @@ _NAME_OF_ERROR = lazy_regex(r"\s*(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception):
 """Regex for a line that an error's message should follow."""
 _OF_TRACEBACK = lazy_regex(r'\s*File "[^"\n]+$|(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S')
 """Regex for a line of a traceback that may be broken: within the path of a file, or an error's message."""
+_BROKEN_FRAME = lazy_regex(r'\s*File "[^"\n]+",(?: line(?: \d+,(?: in)?)?)?\s*$')
+"""Regex for the first line of a frame that lacks its end: the line number, or the function's name."""
+_REST_OF_FRAME = lazy_regex(r"\s*(?:line \d+, in \S+|\d+, in \S+|in \S+|[\w<>.]+)\s*$")
 _END_OF_CELL = ("|", "+", "-", "=", "│", "*", "#")
 
 
@@ -63,10 +67,19 @@ def refilled(lines: Sequence[str], quoted: Sequence[bool]) -> Sequence[str]:
         if first is not None and quoted[at] and not starts and _is_full(lines[at - 1], line, width):
             found[first] += ("" if found[first].endswith("/") else " ") + line.strip()
             found[at] = ""
-            count += at == first + 1
+            count += 1
         else:
             first = at if starts else None
     return found if count >= _LEAST_REFILLED else lines
+
+
+def with_frames(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines, with the first line of each frame of a traceback joined if it was broken."""
+    found = list(lines)
+    for at in range(1, len(found)):
+        if _BROKEN_FRAME.match(found[at - 1]) and _REST_OF_FRAME.match(found[at]):
+            found[at - 1 : at + 1] = [f"{found[at - 1].rstrip()} {found[at].strip()}", ""]
+    return found
 
 
 def with_messages(lines: Sequence[str]) -> Sequence[str]:

@@ -66,6 +66,16 @@ _OF_PROGRAM = lazy_regex(
     r"|[^(（]{1,12}[(（](?:核心已转储|核心已傾印|コアダンプ|코어 덤프됨)[)）]"
 )
 """Regex for the beginning of a line that a program, a prompt or a shell writes, and for a ruled line."""
+_OF_LAUNCHER = lazy_regex(
+    r"(?:(?:mpi|orte|prte)(?:run|exec)|prun|hydra)(?:\.\w+)? (?:noticed|detected) that "
+    r"|MPI_ABORT was invoked on rank \d|(?:ORTE|PRTE) (?:was unable to|has lost communication) "
+    r"|Primary job {2}terminated normally|There are not enough slots available in the system"
+    r"|Process \d+ exit with status code \d|Process \S+ terminated with exit code -\d"
+    r"|Worker exited prematurely: signal \d|Container killed (?:by YARN|on request)\b"
+    r"|The actor is dead because its (?:node|worker process) has died"
+    r"|(?:Memory cgroup o|O)ut of memory: Kill(?:ed)? process \d"
+)
+"""Regex for the beginning of a sentence in which a launcher, scheduler or kernel says how a process ended."""
 _COLLECTED = lazy_regex(
     r"\w[\w.-]{0,60} {0,20}[>|] ?| {0,4}\d{1,5}:(?: |$)"
     r"|[a-z][a-z0-9-]{0,60}-[a-z0-9]{0,20}\d[a-z0-9]{0,20} [a-z][a-z0-9-]{0,60} |@[0-9a-f]{24} "
@@ -118,7 +128,7 @@ def form(line: str, least: int) -> Form:
         return Form.OTHER if stream_below(line) else Form.SPOKEN
     if is_of_logger(text) or is_of_logger(said) or _is_progress_without_spaces(text):
         return Form.PRINTED
-    if names_error(_emphasized(said)):
+    if names_error(_emphasized(said)) or _OF_LAUNCHER.match(said):
         return Form.SPOKEN if is_spoken(said) else Form.PRINTED
     if is_spoken(said) or (speaker and has_words(said, FEW_WORDS)):
         return Form.OTHER if _announces_log(line) else Form.SPOKEN

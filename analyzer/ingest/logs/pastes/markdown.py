@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from analyzer.ingest.logs.collectors.line_styles import Style
 from analyzer.ingest.logs.collectors.streams import detect_style
-from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled, with_messages
+from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled, with_frames, with_messages
 from analyzer.ingest.logs.pastes.manifests import declared
 from analyzer.ingest.logs.pastes.post import printed
 from analyzer.ingest.logs.prefixes.heads import head
@@ -59,10 +59,10 @@ def begins_output(fence: str) -> bool:
 def unmarked(lines: Sequence[str]) -> list[str]:
     """Return pasted lines as they stood in their log, without quote marks, backticks and indentation."""
     plain = [_unquoted(line) for line in lines]
-    unquoted = joined(refilled(plain, [line[:1] == ">" for line in lines]))
+    unquoted = joined(refilled(plain, _quoted(lines)))
     bare = [_without_backticks(line) if line[:1] == "`" else line for line in unquoted]
     depth = min((_depth(line) for line in bare if line.strip()), default=0)
-    moved = with_messages(_dedented([line[depth:] for line in bare]))
+    moved = with_messages(with_frames(_dedented([line[depth:] for line in bare])))
     quoted = [line[:1] == "`" and _is_code(line) for line in unquoted]
     paired = _without_manifests(_paired(moved))
     return printed(paired, [is_fence(line) for line in paired], quoted)
@@ -87,6 +87,15 @@ def style_of_paste(lines: Sequence[str]) -> Style | None:
     code = fenced(lines)
     style = detect_style(code)
     return style if style or code is lines else detect_style(lines)
+
+
+def _quoted(lines: Sequence[str]) -> list[bool]:
+    """Return which lines are quoted; Markdown lets a quotation go on without its sign up to a blank line."""
+    found: list[bool] = []
+    for line in lines:
+        goes_on = bool(found) and found[-1] and bool(line.strip()) and not is_fence(line)
+        found.append(line[:1] == ">" or goes_on)
+    return found
 
 
 def _unquoted(line: str) -> str:

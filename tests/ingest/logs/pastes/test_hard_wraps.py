@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled, with_messages
+from analyzer.ingest.logs.pastes.hard_wraps import joined, refilled, with_frames, with_messages
 from analyzer.ingest.logs.text import ESCAPES
 
 WIDTH = 80
@@ -105,6 +105,16 @@ def test_the_lines_of_a_traceback_are_joined_like_those_of_a_logger() -> None:
     assert [line for line in found if line] == [mail[0] + mail[1], f"{mail[2]} {mail[3]}"]
 
 
+def test_a_line_that_is_broken_in_two_places_is_enough() -> None:
+    """A line is full by chance once, hardly twice in a row."""
+    mail = [
+        "tensorflow.python.framework.errors_impl.InvalidArgumentError: No OpKernel was",
+        "registered to support Op 'NcclReduce' used by {{node sum_of_the_losses/all/red}}",
+        "with these attrs: [num_devices=2]",
+    ]
+    assert refilled(mail, [True] * len(mail)) == [" ".join(mail), "", ""]
+
+
 @pytest.mark.parametrize(
     ("lines", "quoted"),
     [
@@ -118,6 +128,32 @@ def test_the_lines_of_a_traceback_are_joined_like_those_of_a_logger() -> None:
 def test_lines_that_had_room_for_the_next_word_are_none_of_them(lines: list[str], quoted: bool) -> None:
     """Nor a single one, one that is not quoted or too long for a mail, and one above an indented line."""
     assert refilled(lines, [quoted] * len(lines)) == lines
+
+
+@pytest.mark.parametrize(
+    ("head", "rest"),
+    [
+        ('  File "/opt/tf/lib/python3.7/runpy.py", line 193, in', "_run_module_as_main"),
+        ('  File "/opt/tf/lib/python3.7/site-packages/horovod/run/task_fn.py",', "line 42, in _task_fn"),
+        ('  File "train.py", line 8,', "in <module>"),
+    ],
+)
+def test_a_frame_that_lacks_its_end_is_joined_with_it(head: str, rest: str) -> None:
+    """Whatever the width, and whether it is quoted or not: no frame ends like that."""
+    lines = ["Traceback (most recent call last):", head, rest, "    run()", "ValueError: no"]
+    assert with_frames(lines) == [lines[0], f"{head} {rest}", "", *lines[3:]]
+
+
+def test_a_frame_of_a_syntax_error_has_no_function() -> None:
+    """Its line ends with a number, and one that was cut off at the end of a post has nothing to be joined with."""
+    lines = [
+        '  File "train.py", line 8',
+        "    loss =",
+        "SyntaxError: invalid syntax",
+        '  File "train.py", line 8, in',
+        "",
+    ]
+    assert with_frames(lines) == lines
 
 
 def test_a_message_below_the_name_of_its_error_is_joined_to_it() -> None:

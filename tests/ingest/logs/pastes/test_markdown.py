@@ -43,6 +43,20 @@ def test_a_line_is_read_without_marks(pasted: str, log: str) -> None:
     assert unmarked([pasted]) == [log]
 
 
+def test_a_quotation_goes_on_without_its_sign() -> None:
+    """Up to a blank line, as in Markdown: so are lines of a quotation that an editor broke."""
+    pasted = [
+        "> tensorflow.python.framework.errors_impl.InvalidArgumentError: No OpKernel was",
+        "registered to support Op 'NcclReduce' used by {{node sum_of_losses/red}} with",
+        "these attrs: [num_devices=2]",
+        "",
+        "on Windows",
+    ]
+    assert unmarked(pasted)[0] == " ".join(pasted[:3]).removeprefix("> ")
+    apart = [*pasted[:1], "", *pasted[1:]]
+    assert unmarked(apart)[0] == pasted[0].removeprefix("> ")
+
+
 def test_a_log_that_is_indented_as_a_whole_is_moved_to_the_margin() -> None:
     """What is indented further stays so."""
     assert unmarked(["  step=0", "", "      loss = 1"]) == ["step=0", "", "    loss = 1"]
