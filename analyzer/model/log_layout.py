@@ -15,7 +15,7 @@ _PART = "part-"
 _OUTPUT_OF_JOB = re.compile(r"\.[oe](?=\d+(?:[.-]\d+)*$)")
 """Regex for what PBS and Grid Engine put before the number of a job in a file's name, `bert.o73110`."""
 _STREAM = re.compile(r"(?:^|[._-])(?:(?:std)?(?:out|err)(?:---supervisor-\w+)?|output)$")
-"""Regex for a stream at the end of a stem; supervisord appends a random word: `web-stderr---supervisor-k2x`."""
+"""Regex for a stream at the end of a stem; supervisord appends a word: `web-stderr---supervisor-k2x`."""
 
 
 def part_key(number: int) -> str:
