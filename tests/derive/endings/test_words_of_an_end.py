@@ -9,7 +9,9 @@ from tests.derive.logs import derived, says, steps
     ("line", "ended"),
     [
         ("Fertig. Fehlerquote 0,4 Prozent", "finished"),
+        ("INFO 27.11.2026 23:29:46  Fertig. Fehlerrate 0,4", "finished"),
         ("Fertig. Fehler 3", "unknown"),
+        ("INFO 27.11.2026 23:29:46  Schritt 3 fertig.", "unknown"),
         ("finished, error rate 0.04", "finished"),
         ("finished, error 4", "unknown"),
         ("embeddings trained, 12 epochs", "finished"),
