@@ -39,8 +39,6 @@ _EXIT_CODE_OF = "exit_code:"
 _JOB_IDS = ("lsf_job", "pbs_job")
 HOST = re.compile(r"(?:^|[^a-z])(?:node|host)[-_]?\d+")
 """Regex for the name of a host within a file's name, in lower case."""
-OUTPUT_OF_JOB = re.compile(r"\.[oe](?=\d+(?:[.-]\d+)*$)")
-"""Regex for what PBS and Grid Engine put before the number of a job in a file's name, `bert.o73110`."""
 _NUMBERS = re.compile(r"\d+")
 _STAGE = re.compile(r"(\d{1,4})[-_.]([A-Za-z]+(?:[-_][A-Za-z]+(?![A-Za-z\d]))*)")
 """Regex for the start of a file's name that is a number and words; no part of an identifier counts."""

@@ -12,7 +12,6 @@ if the logs contradict the names. A fact `attributed` records how a worker was i
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from analyzer.identify.claims import (
@@ -61,7 +60,6 @@ from analyzer.identify.numbering import (
 from analyzer.identify.remote_tasks import RemoteTasks
 from analyzer.identify.statements import (
     HOST,
-    OUTPUT_OF_JOB,
     NamedSource,
     Statements,
     is_vague,
@@ -69,6 +67,7 @@ from analyzer.identify.statements import (
     with_rows,
     without_job_ids,
 )
+from analyzer.model.log_layout import process_of
 from analyzer.model.messages import Messages
 from analyzer.model.run import Tables
 from analyzer.model.task_names import (
@@ -77,9 +76,7 @@ from analyzer.model.task_names import (
     in_order,
     is_kernel_log,
     is_numbered,
-    log_of,
     split_task,
-    without_attempt,
 )
 from analyzer.tables.grouping import grouped
 
@@ -339,12 +336,5 @@ def _by_claims(claims: Mapping[str, Claim | None]) -> Mapping[str, Claim]:
 
 
 def _groups(logs: Iterable[str]) -> list[list[str]]:
-    """Return the logs grouped by worker: stdout and stderr of a directory, files of one stem, or attempts."""
-
-    def shared(name: str) -> str:
-        path = PurePosixPath(OUTPUT_OF_JOB.sub("-", log_of(without_attempt(name))))
-        if path.stem in {"stdout", "stderr", "out", "err", "output"}:
-            return path.parent.as_posix()
-        return path.as_posix() if "#" in path.name else path.with_suffix("").as_posix()
-
-    return list(grouped((shared(name), name) for name in logs).values())
+    """Return the logs grouped by process: its stdout and stderr, files of one stem, and attempts."""
+    return list(grouped((process_of(name), name) for name in logs).values())

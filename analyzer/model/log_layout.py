@@ -1,6 +1,10 @@
-"""How logs lie in files: the damage text of an unknown prefix, and the names of logs joined into one file."""
+"""How logs lie in files: prefixes that hide lines, logs joined into one file, and logs of one process."""
 
+import re
+from pathlib import PurePosixPath
 from string import ascii_lowercase
+
+from analyzer.model.task_names import log_of, without_attempt
 
 UNREAD_LAYOUT = (
     "something that is not known stands before most of TensorFlow's lines, so they are hardly read"
@@ -8,6 +12,10 @@ UNREAD_LAYOUT = (
 """Damage of a log; a prefix hides what lines say, and whose they are."""
 
 _PART = "part-"
+_OUTPUT_OF_JOB = re.compile(r"\.[oe](?=\d+(?:[.-]\d+)*$)")
+"""Regex for what PBS and Grid Engine put before the number of a job in a file's name, `bert.o73110`."""
+_STREAM = re.compile(r"(?:^|[._-])(?:(?:std)?(?:out|err)(?:---supervisor-\w+)?|output)$")
+"""Regex for a stream at the end of a stem; supervisord appends a word: `web-stderr---supervisor-k2x`."""
 
 
 def part_key(number: int) -> str:
@@ -25,3 +33,14 @@ def joined_file(source: str) -> str | None:
     """Return the file that a log was joined into with others, as `all.log` of `all.log#part-b`; else None."""
     file, _, key = source.rpartition("#")
     return file if is_part(key) else None
+
+
+def process_of(name: str) -> str:
+    """Return the path that the logs of one process share: `job` for `job.out.log`, its folder for `stderr`.
+
+    Attempts and rotated parts share it too; it names no file.
+    """
+    path = PurePosixPath(_OUTPUT_OF_JOB.sub("-", log_of(without_attempt(name))))
+    if "#" in path.name and not _STREAM.fullmatch(path.stem):
+        return path.as_posix()
+    return (path.parent / _STREAM.sub("", path.stem)).as_posix()

@@ -20,7 +20,7 @@ from analyzer.model.schema import POSITIONS
 from analyzer.model.task_names import position
 from analyzer.tables.builders import frame
 from analyzer.tables.grouping import grouped
-from analyzer.tables.metric_names import LOSS_WORDS
+from analyzer.tables.metric_names import LOSS_WORDS, PART_OF_LOSS
 
 _LARGE = 500
 """Least value, and least factor, of an exploded loss: ratios of losses near zero mean nothing."""
@@ -40,7 +40,7 @@ _QUANTITIES: Mapping[str, re.Pattern[str]] = {
         r"(?i)^(?:(?:train|training|local|global|batch|epoch|total|mean|step)[_/ ]?)*"
         rf"(?:loss|cost|xent|cross_?entropy|{LOSS_WORDS})$|^train(?:ing)?[_/ ](?:bce|ce|mae|mse|nll|rmse)$"
     ),
-    "loss": re.compile(rf"(?i)(?:loss|(?:^|[_/. ])(?:{LOSS_WORDS}))(?:[_/ ]?\d+)?$"),
+    "loss": re.compile(rf"(?i)(?:loss|(?:^|[_/. ])(?:{LOSS_WORDS}))(?:[_/ ]?\d+|{PART_OF_LOSS}(?:_[ab])?)?$"),
     "learning_rate": re.compile(r"(?i)(?:^|[/_ ])(?:lr|learning_rate)$"),
     "gradient_norm": re.compile(r"(?i)grad(?:ient)?s?[_/ ]?(?:global[_/ ]?)?norm"),
 }

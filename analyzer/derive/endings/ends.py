@@ -14,7 +14,7 @@ from analyzer.derive.endings.teardown import scheduler_stop, terminated_by_stop
 from analyzer.derive.training.ordering import Row, comes_after
 from analyzer.model.messages import Messages, Wording
 
-_SIGKILL, _SIGTERM = 9, 15
+_SIGABRT, _SIGKILL, _SIGTERM = 6, 9, 15
 _STACKS = ("stands_inside_tensorflow", "stands_outside_tensorflow")
 """Facts from a dump of a live process's stacks: it ran until then, though its log may have stopped before."""
 
@@ -132,6 +132,8 @@ def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], f
             ended[life.worker] = ("vanished" if someone_fell else "stopped", False)
         if how == "finished" and someone_fell and _left_after_error(life):
             ended[life.worker] = ("vanished", False)
+        if how == "signal" and _aborted_at_exit(life, lives):
+            ended[life.worker] = ("finished", False)
         if how == "finished" and not sure and places.get(life.worker, foremost) < foremost:
             ended[life.worker] = ("exited", life.exit_code == 0)
         torn = torn_down or any(terminated_by_stop(code, facts) for code in life.facts["exit_code"][-1:])
@@ -139,6 +141,19 @@ def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], f
             ended[life.worker] = ("stopped", False)
     if _stopped_together(training, ended):
         ended |= {life.worker: ("finished", True) for life in training}
+
+
+def _aborted_at_exit(life: Life, lives: Sequence[Life]) -> bool:
+    """Return True if the last line is libstdc++'s about a thread left over, and all others exited with 0.
+
+    Workers of collectives cannot reach their end once one of them is gone, so it was at its end as well.
+    """
+    others = [other for other in lives if other is not life]
+    if life.exit_code != -_SIGABRT or life.exception or not others or not life.tail:
+        return False
+    served = any(other.row["role"] == "ps" for other in others)
+    left_over = life.tail[-1]["text"].startswith("terminate called without an active exception")
+    return left_over and not served and all(other.exit_code == 0 for other in others)
 
 
 def _left_after_error(life: Life) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.cluster.closures import closures, with_closures
-from analyzer.derive.endings.flushed_output import flushed_below, was_flushed
+from analyzer.derive.endings.flushed_output import flushed_below, swapped_below, was_flushed
 from analyzer.derive.endings.peer_complaints import tasks_by_address
 from analyzer.derive.endings.teardown import ended_by_scheduler, ended_from_outside
 from analyzer.derive.training.ordering import Excerpts, comes_after, dated, last_progress, line_at
@@ -111,7 +111,7 @@ def exceptions(
     for (worker, attempt, _), row in last.items():
         later.setdefault((worker, attempt), []).append(row)
     bars, flushed = _last_bars(scalars), flushed_below(rows, scalars, facts, starting)
-    mixed = _without_labels(facts)
+    mixed, swapped = _without_labels(facts), swapped_below(rows, scalars, facts, records)
     for row in rows:
         key = row["worker"], row["attempt"]
         behind = later.get(key, [])
@@ -121,6 +121,7 @@ def exceptions(
             behind = [each for each in behind if each["source"] == row["source"] not in mixed]
         in_bars = row["line"] >= bars[row["source"]][0] if row["source"] in bars else False
         ends = (each for each in behind if not (in_bars and each["line"] == bars[row["source"]][1]))
+        ends = (each for each in ends if (each["source"], each["line"]) not in swapped)
         row["final"] = not any(comes_after(each, row) for each in ends if not was_flushed(each, flushed))
         row["unordered_from"] = flushed.get(row["source"])
     _outlive_threads(rows)

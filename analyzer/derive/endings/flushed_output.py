@@ -50,6 +50,32 @@ def flushed_below(
     return found
 
 
+def swapped_below(
+    raised: Iterable[Mapping[str, Any]], scalars: pl.DataFrame, facts: pl.DataFrame, records: pl.DataFrame
+) -> set[tuple[str, int]]:
+    """Return (source, line) of the progress below an exception that was printed before it.
+
+    Collectors read the two streams of a process one by one, so that the last line of stdout may come after
+    the traceback that ended it. Only one line counts, which is the last of its log and not the planned end,
+    and only if another worker lost a peer: after an exception that was caught, training goes on.
+    """
+    rows = list(raised)
+    bereft = {row["worker"] for row in rows if not row["own"]}
+    codes = dict(facts.filter(key="exit_code").select("worker", "value").iter_rows())
+    done = {key for key, place in last_places(scalars).items() if place.is_planned_end}
+    progress = scalars.filter(pl.col("origin") == "loop").drop_nulls("line").select("source", "line").unique()
+    last_lines = dict(records.drop_nulls("line").group_by("source").agg(pl.col("line").max()).iter_rows())
+    found = set()
+    for source, row in {row["source"]: row for row in rows if row["own"]}.items():
+        lines = progress.filter(pl.col("source") == source)["line"]
+        below = [line for line in lines if line > row["line"]]
+        left = codes.get(row["worker"], _UNCAUGHT) == _UNCAUGHT and bereft - {row["worker"]}
+        is_last = len(below) == 1 < len(lines) and below[0] >= last_lines.get(source, 0)
+        if left and is_last and (row["worker"], row["attempt"]) not in done:
+            found.add((source, below[0]))
+    return found
+
+
 def was_flushed(printed: Mapping[str, Any], logs: Collection[str]) -> bool:
     """Return True if a script printed the undated line of a fact or of progress to one of these logs."""
     return printed["source"] in logs and printed.get("near", printed.get("time")) is None

@@ -10,14 +10,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from analyzer.model.lazy_regex import lazy_regex
-from analyzer.tables.metric_names import LOSS_WORDS
+from analyzer.tables.metric_names import LOSS_WORDS, PART_OF_LOSS
 
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf|infinity)"
 _ZEROS = r"(?:0+(?=nan|inf))?"
 """Regex for what a format such as `07.5f` puts before NaN."""
 _KNOWN = lazy_regex(
     r"(?<![\w.])[\"']?(?P<name>(?:[A-Za-z_][\w.]*[_./-])?(?:\w*loss|"
-    rf"{LOSS_WORDS}|nll|perplexity|ppl|cost|accuracy|acc|auc|f1"
+    rf"\w*loss{PART_OF_LOSS}(?:_[ab])?|{LOSS_WORDS}|nll|perplexity|ppl|cost|accuracy|acc|auc|f1"
     r"|mae|mse|rmse|bleu|iou|lr|learning_rate|grad_norm|gradient_norm|step_time|it_time|sec/step|examples/sec))"
     rf"[\"']?\s*(?:[:=]|\bis\b|\s)\s*[\"'\[(]?\s*{_ZEROS}(?P<number>{NUMBER})(?P<unit>ms|us|s)?\b",
     re.IGNORECASE,

@@ -1,6 +1,7 @@
 """Tables of metrics in a log: a heading that names the columns, and below it a row a step or epoch.
 
-`csv,rank,step,loss,lr`, `| epoch | train mse | sec |`, and columns of skorch or fastai with spaces between.
+`csv,rank,step,loss,lr`, `| epoch | train mse | sec |`, the same in boxes of rich, and columns of skorch or
+fastai with spaces between.
 """
 
 import re
@@ -13,12 +14,14 @@ from analyzer.model.lazy_regex import lazy_regex
 from analyzer.tables.metric_names import LOSS_WORDS
 
 _SEPARATORS = (",", ";", "\t", "|")
+_BOX_LINES = str.maketrans("│┃║", "|||")
+"""Vertical lines of a drawn table, as those of `rich.table`; its heading has heavier ones than its rows."""
 _SPACES = lazy_regex(r"\s{2,}")
 _MIN_COLUMNS, _MAX_COLUMNS = 3, 40
 _MAX_LINE_CHARS = 1_000
 _NAME = lazy_regex(r"[^\W\d][\w ./%()\[\]-]{0,30}")
 _STEP_COLUMN = lazy_regex(
-    r"(?:(?:global|train|training)[ _]?)?(?:step|iter|iteration|batch|update)s?", re.IGNORECASE
+    r"(?:(?:global|train|training)[ _]?)?(?:step|iter|iteration|batch|update|round)s?", re.IGNORECASE
 )
 _EPOCH_COLUMN = lazy_regex(r"ep|epochs?|epoche|[ée]poque|[ée]poca|эпоха", re.IGNORECASE)
 _METRIC_COLUMN = lazy_regex(
@@ -30,7 +33,7 @@ _LOSSES = (
     "loss", "nll", "cost", "perplexity", "ppl", "mae", "mse", "bce", "elbo", "perd", "pérd", "pert", "verl",
     "förlust", "kayıp", "kayip", "потер", "손실", "损失", "損失",
 )  # fmt: skip
-_PLACES = ("step", "iter", "batch", "update", "ep", "época", "époque", "эпоха")
+_PLACES = ("step", "iter", "batch", "update", "round", "ep", "época", "époque", "эпоха")
 """Parts of words of which a heading has one of either kind: found a hundred times faster than by a regex."""
 _WRITER_COLUMN = lazy_regex(
     r"(?:(?:global|local|worker)[ _]?)?(?:rank|worker|replica|task|node|host|gpu)", re.IGNORECASE
@@ -64,6 +67,7 @@ class TableReader:
         """Return the values in a row of a table; empty for any other line."""
         if len(text) > _MAX_LINE_CHARS or not text.strip():
             return []
+        text = text if text.isascii() else text.translate(_BOX_LINES)
         if heading := _columns(text):
             self._columns, self._writer = heading, None
             return []

@@ -104,7 +104,7 @@ _NOT_PROGRESS = lazy_regex(
 )
 _COUNTER = lazy_regex(
     r"\s{0,40}\W{0,3}(?:[\w.-]{1,24}(?:\W{1,3}|\s{1,30})){0,3}?(?<![\w.-])"
-    r"(?!(?:attempts?|day|device|file|gpu|host|id|jobs?|line|node|part|pid|port|process|rank|replica|restarts?"
+    r"(?!(?:attempts?|day(?!=)|device|file|gpu|host|id|jobs?|line|node|part|pid|port|process|rank|replica|restarts?"
     r"|retr(?:y|ies)|seed|shard|task|thread|try|uptime|version|wait\w*|workers?)\b)"
     r"(?P<name>[^\W\d]{2,24}[\s:=#]|[iknt]=)[\s:=#]{0,2}(?P<count>\d+)"
     r"(?![\w.%-]|[,:]\d| ?(?:[mu]?s|secs?|seconds|[kmg]i?b|bytes)\b)"

@@ -40,6 +40,22 @@ NOISE = [2.0 + 0.1 * math.sin(step * 2.4) for step in range(60)]
 LEARNS = [2.0 / (1 + step) + 0.01 * math.sin(step * 2.4) for step in range(60)]
 
 
+@pytest.mark.parametrize(
+    ("tag", "quantity"),
+    [
+        ("loss", "training_loss"),
+        ("Loss_G", "loss"),
+        ("loss_disc", "loss"),
+        ("policy_loss", "loss"),
+        ("loss_scale", None),
+        ("loss_weight", None),
+    ],
+)
+def test_one_of_several_losses_is_a_loss(tag: str, quantity: str | None) -> None:
+    """GANs and detectors name theirs by a word behind `loss`, as settings of it are named."""
+    assert found(curve(LEARNS).with_columns(tag=pl.lit(tag)))["quantity"] == quantity
+
+
 def test_a_loss_that_stands_still_does_not_fall() -> None:
     """Noise about one value does not; what is learnt within the first steps does."""
     assert abs(found(curve(NOISE))["fall"]) < 2

@@ -73,3 +73,25 @@ def test_steps_below_a_sigterm_need_not_follow_it(
     )
     lives = derived({"worker-0.log": [*BEGUN, *above, caught, *below]})["lifetimes"]
     assert lives["went_on"].to_list() == [went_on]
+
+
+@pytest.mark.parametrize(
+    ("below", "code", "peer", "ended"),
+    [
+        (steps(3), None, LOST, True),
+        (steps(3), "1", LOST, True),
+        (steps(3, 4), None, LOST, False),
+        ([*steps(3), says("saved again")], None, LOST, False),
+        (steps(3), "137", LOST, False),
+        (steps(3), None, says("step 3 loss 0.5"), False),
+    ],
+    ids=["lost", "exit code 1", "two steps", "another line", "killed", "nobody lost a peer"],
+)
+def test_the_last_line_of_a_stream_may_come_after_the_traceback(
+    below: Sequence[Line], code: str | None, peer: Line, ended: bool
+) -> None:
+    """A collector that reads two streams tells no order between their last lines."""
+    codes = {} if code is None else {"exit_code": {"worker:1": code}}
+    logs = {"worker-0.log": [*steps(1, 2), peer], "worker-1.log": [*steps(1, 2), RAISED, *below]}
+    raised_by = derived(logs, **codes)["exceptions"].filter(worker="worker:1")
+    assert raised_by["final"].item() is ended

@@ -33,9 +33,13 @@ def values(*lines: str) -> list[tuple[int | None, int | None, str, float]]:
             ["  epoch    train_loss    valid_loss     dur", "      3        0.2500        0.3125  0.4101"],
             [(3, None, "train_loss", 0.25), (3, None, "valid_loss", 0.3125)],
         ),
+        (
+            ["┏━━━━━━━┳━━━━━━┓", "┃ Round ┃ RMSE ┃ Hits ┃", "┡━━━━━━━╇━━━━━━┩", "│ 4     │ 0.25 │ 0.75 │"],
+            [(None, 4, "RMSE", 0.25), (None, 4, "Hits", 0.75)],
+        ),
         (["step;loss;note", "7;0.5;warm"], [(None, 7, "loss", 0.5)]),
     ],
-    ids=["commas", "bars", "spaces", "a cell of words"],
+    ids=["commas", "bars", "spaces", "a box", "a cell of words"],
 )
 def test_a_row_takes_its_names_from_the_heading(
     lines: list[str], expected: list[tuple[int | None, int | None, str, float]]

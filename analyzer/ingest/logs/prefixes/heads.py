@@ -41,7 +41,7 @@ _LETTERS = {"I": "I", "W": "W", "E": "E", "F": "F", "D": "I", "C": "E"}
 _LEVEL = lazy_regex(rf"\W{{0,4}}\b({_LEVELS})\b\W?(.*)", re.DOTALL)
 _BRACKETED_LEVEL = lazy_regex(rf"\W{{0,3}}\[({_LEVELS}) *\]:?", re.IGNORECASE)
 """A level in brackets, in lower case as structlog prints it: `[error    ]`."""
-_NAME_LEVEL = lazy_regex(rf"\W{{0,4}}([\w.]+)\W{{1,3}}({_LEVELS})\b\W?")
+_NAME_LEVEL = lazy_regex(rf"\W{{0,4}}([\w.]+)(?:\W{{1,3}}| {{1,30}})({_LEVELS})\b\W?")
 _EPOCH = lazy_regex(
     rf"(?:\[(1\d{{9}}(?:\.\d+|\d{{3}})?)\]|(1\d{{9}}\.\d+)|(1\d{{9}}(?:\d{{3}})?)(?= (?:{_LEVELS})\b))"
     r"[ :](.*)",
@@ -53,6 +53,11 @@ _MORE_OF_TIME = lazy_regex(r" ?[AP]M\b| (?:UTC|GMT|[+-]\d\d:?\d\d)\b")
 """Parts of a time that may stand behind a date in ISO 8601: the half of the day, a zone behind a blank."""
 _NEAR_CLOCK = lazy_regex(r"[^%=|\n]{0,39}?(?:\d:\d\d|\d{6})")
 """A time of day near the start of a line, and no progress bar before it."""
+_OWN_CLOCK = lazy_regex(
+    r"[^\S\n]{1,2}[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?"
+    r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?[\])]?(?=[^\S\n]+[A-Za-z\[(<])"
+)
+"""The time that a logger writes behind the date that a collector has put before its lines."""
 _OPENING = lazy_regex(r"\[(?P<name>[A-Za-z_][\w./:@-]{0,40})\] ?[\[(]?|[\[(<]")
 """What may stand before a time: a bracket, or a name in brackets."""
 _BRACKETS = ("[", "(", "<")
@@ -217,6 +222,8 @@ def _letter_first(line: str, year: int) -> Head | None:
 
 
 def _dated(time: float | None, rest: str, *, zoned: bool = False) -> Head:
+    if match := _OWN_CLOCK.match(rest):
+        rest = rest[match.end() :]
     if match := _LOGGER.match(rest.lstrip()):
         return Head("python", time, LEVEL_NAMES[match[1]], match[2], match[3], zoned=zoned)
     if match := _LEVEL.match(rest[:60]):
