@@ -56,6 +56,8 @@ _MAY_BE_POST = re.compile(
 """Regex for names of Markdown or pages in which a user may have saved a post; others describe a program."""
 _PRINTED = {Kind.PODS, Kind.SACCT, Kind.NVIDIA_SMI, Kind.DISKS, Kind.PACKAGES}
 """Kinds of files that are the output of a command; a post about it may have its name."""
+_JOBLOG = b"Seq\tHost\tStarttime\tJobRuntime\t"
+"""How GNU parallel's `--joblog` begins, which its manual names `job.log`."""
 _KEYS_OF_KUBECTL = (b'"apiVersion"', b'"kind"', b'"involvedObject"', b"apiVersion: ", b'"containerStatuses"')
 """Keys of what kubectl prints; whoever cuts a list of pods down with jq keeps the state of the containers."""
 _PAGE_BYTES = 1_000_000
@@ -251,6 +253,8 @@ def _source(path: Path, name: str, skip: str) -> Source:
         kind = _kind_by_content(name, _opening_of(path))
     if kind is Kind.LOG and name.lower().endswith(".txt") and not skip:
         kind = kind_of_text(_opening_of(path))
+    if kind is Kind.LOG and "job" in name.lower() and not skip and _opening_of(path).startswith(_JOBLOG):
+        kind = Kind.EXIT_CODES
     if kind in _PRINTED and not skip and _is_log_of_another_name(kind, name.lower(), _opening_of(path)):
         kind = Kind.LOG
     if kind is Kind.LOG and not skip and is_binary(path):

@@ -10,9 +10,15 @@ from math import inf
 import polars as pl
 
 from analyzer.identify.attempts import Attempts, attempts, counts_from_zero, event_file_attempts
-from analyzer.identify.exit_codes import with_named_exit_codes
+from analyzer.identify.facts.exit_codes import with_named_exit_codes
+from analyzer.identify.facts.launcher_numbers import with_tasks_of_launchers
+from analyzer.identify.facts.nodes import (
+    with_hosts_of_directories,
+    with_tasks_of_steps,
+    with_workers_on_nodes,
+)
+from analyzer.identify.facts.releases import with_releases
 from analyzer.identify.names_against_logs import stated_against_names
-from analyzer.identify.nodes import with_hosts_of_directories, with_tasks_of_steps, with_workers_on_nodes
 from analyzer.identify.recorded_attempts import (
     Recording,
     claims_of_further,
@@ -20,7 +26,6 @@ from analyzer.identify.recorded_attempts import (
     is_among,
     with_attempts,
 )
-from analyzer.identify.releases import with_releases
 from analyzer.identify.statements import NamedSource, Statements, named_sources, statements
 from analyzer.identify.workers import Owners, owners
 from analyzer.model.messages import Messages
@@ -40,7 +45,8 @@ def identify(read: Tables, messages: Messages) -> Tables:
     own = [_identified(source, found, shift) for source in sources]
     named = {source.name: source.worker for source in sources}
     tables = _renumbered(read, found.renumbered, shift, named)
-    tables = {**tables, "facts": with_named_exit_codes(tables["facts"], own)}
+    ends = with_tasks_of_launchers(with_named_exit_codes(tables["facts"], own), own, stated)
+    tables = {**tables, "facts": ends}
     when = attempts(own, stated, {**tables, "sources": read["sources"]})
     begun = _attempt_starts(tables, own, when)
     when.named.update(event_file_attempts(own, begun))

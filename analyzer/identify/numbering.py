@@ -96,7 +96,7 @@ def counted_in_names(clues: Mapping[str, TaskClues], listed: Sequence[str]) -> d
     """
     claims = {worker: each.claim for worker, each in clues.items()}
     ranked = counted_by_rank(claims, listed) or _led_by_the_first(claims, listed)
-    ranked = ranked or _each_role_from_one(clues)
+    ranked = ranked or _each_role_from_one(clues) or _beside_a_chief(claims, listed)
     return ranked or (_first_as_chief(clues, listed) if "chief:0" in clues else {})
 
 
@@ -144,6 +144,20 @@ def _each_role_from_one(clues: Mapping[str, TaskClues]) -> dict[str, Claim]:
         for worker, task in tasks.items()
         for counted in [Claim(task, Basis.COUNTED_FROM_ZERO)]
     }
+
+
+def _beside_a_chief(claims: Mapping[str, Claim | None], listed: Sequence[str]) -> dict[str, Claim]:
+    """Return worker in file names → its task if names count the workers of a cluster with a chief from 1.
+
+    The cluster must be `listed`, and each worker must claim the task one below the number in its name.
+    """
+    workers = {name: claim for name, claim in claims.items() if name != "chief:0"}
+    named, tasks = _numbered(1, len(workers)), _numbered(0, len(workers))
+    stated = [claim.worker for name in named if (claim := workers.get(name))]
+    chief = claims.get("chief:0")
+    if "chief:0" not in claims or (chief and chief.worker != "chief:0") or {*listed} != {"chief:0", *tasks}:
+        return {}
+    return {name: claim for name, claim in workers.items() if claim} if stated == tasks else {}
 
 
 def _may_be(clues: TaskClues, task: str, rank: str, leader: str) -> bool:

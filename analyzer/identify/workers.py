@@ -52,6 +52,7 @@ from analyzer.identify.numbering import (
     counted_from_zero,
     counted_in_names,
     from_one,
+    is_contradicted,
     is_refuted,
     leads,
     listed_tasks,
@@ -271,8 +272,10 @@ def _numbered(
     of_hosts = any(map(host_in, chain(*numbered.values())))
     found = {} if of_hosts else _by_claims(claims)
     if not found and from_one(numbered.keys()):
-        kind, shifted = _by_numbers(numbered, stated, clusters, remote)
-        found = shifted if kind is Numbering.FROM_ONE or (kind is Numbering.UNKNOWN and not of_hosts) else {}
+        clues = clues_of(numbered, stated, clusters, remote)
+        kind = numbering(clues, listed_tasks(numbered, stated, clusters))
+        is_shifted = kind is Numbering.FROM_ONE or (kind is Numbering.UNKNOWN and not of_hosts)
+        found = counted_from_zero(clues) if is_shifted else {}
     if (named - numbered.keys()) & {claim.worker for claim in found.values()}:
         found = {}
     by_number = {**by_own_number(claims, numbered, sources, stated), **found}
@@ -287,6 +290,8 @@ def _numbered_roles(
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
     """Renumber the files whose names count workers from 1, or by rank across roles.
 
+    A launcher's ranks count from 0, unless a log before whose lines one stands cannot be of that task.
+
     Returns (source → worker, worker in file names → worker); both are empty if the names hold the task's
     index. If a file that is no log names worker 0, those files count from 0, and only logs are renumbered.
     """
@@ -294,17 +299,19 @@ def _numbered_roles(
     logs = grouped((each.worker, each.name) for each in named if each.is_log and each.worker)
     others = {source.worker for source in named if not source.is_log}
     listed = in_order(task for cluster in clusters for task in task_addresses(cluster))
-    ranked = counted_in_names(clues_of(logs, stated, clusters, remote), listed)
+    clues = clues_of(logs, stated, clusters, remote)
+    ranked = counted_in_names(clues, listed)
     if ranked:
         moved = [each for each in named if each.is_log or "chief:0" not in others]
         return _renamed(moved, ranked)
     ranks = any(is_numbered(each.name.rpartition("#")[2]) for each in named)
-    if ranks or not from_one(logs.keys()) or {LEADER, f"worker:{len(logs)}"} <= others:
+    if not from_one(logs.keys()) or {LEADER, f"worker:{len(logs)}"} <= others:
         return {}, {}
-    kind, shifted = _by_numbers(logs, stated, clusters, remote)
-    if kind is Numbering.INDEX:
+    kind = numbering(clues, listed_tasks(logs, stated, clusters))
+    if kind is Numbering.INDEX or (ranks and not is_contradicted(clues, {each: each for each in logs})):
         return {}, {}
-    found = shifted if kind is Numbering.FROM_ONE else {each: Claim(each, Basis.NUMBER) for each in logs}
+    by_name = {each: Claim(each, Basis.NUMBER) for each in logs}
+    found = counted_from_zero(clues) if kind is Numbering.FROM_ONE else by_name
     moved = [each for each in named if each.is_log or LEADER not in others]
     return _renamed(moved, found)
 
@@ -314,14 +321,6 @@ def _renamed(
 ) -> tuple[dict[str, Claim], Mapping[str, str]]:
     claims = {each.name: found[each.worker] for each in sources if each.worker and each.worker in found}
     return claims, {worker: claim.worker for worker, claim in found.items()}
-
-
-def _by_numbers(
-    logs: Mapping[str, Sequence[str]], stated: Statements, clusters: Sequence[Cluster], remote: RemoteTasks
-) -> tuple[Numbering, dict[str, Claim]]:
-    """Return what numbers from 1 mean, and worker in file names → its task if they count tasks from 1."""
-    clues = clues_of(logs, stated, clusters, remote)
-    return numbering(clues, listed_tasks(logs, stated, clusters)), counted_from_zero(clues)
 
 
 def _connected(stated: Statements) -> set[str]:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from analyzer.model.placeholders import short_ids
+from analyzer.model.source_kinds import Kind
+from analyzer.model.task_names import split_task, worker_of
 from analyzer.render.failure_time import failing_event, moment_of
 from analyzer.render.formatting import (
     confidence,
@@ -25,6 +27,7 @@ _NOT_NEEDED = ("Not needed", "the job reached its end")
 _NOT_RESTORED = ("checkpoint.corrupt", "checkpoint.incompatible", "checkpoint.missing")
 _MAX_HOSTS = 3
 _MAX_LOGS = 3
+_OTHER_NUMBERS = "its name has another number: TensorFlow counts tasks from 0"
 _TRAINS = ("worker", "chief")
 
 
@@ -86,14 +89,36 @@ def _main_file(diagnosis: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
 
 
 def guess(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    """Return which files are those of the blamed workers, if their indices were guessed."""
+    """Return which files are those of the blamed workers, if their indices were guessed.
+
+    Or if the files are named after other numbers: who reads of `worker:1` would open `worker-1.log`.
+    """
     guessed = _guessed(diagnosis, blamed_workers(diagnosis)) if len(diagnosis["workers"]) > 1 else []
     if not guessed:
-        return []
+        return _named_otherwise(diagnosis)
     files = {each["id"]: _main_file(diagnosis, each) for each in guessed[:_MAX_LOGS] if each["sources"]}
     named = "; ".join(f"{worker}: {file}" for worker, file in files.items())
     more = "; …" if len(guessed) > _MAX_LOGS else ""
     return [Answer("Which log is it?", f"{named}{more}", f"index guessed {guessed[0]['guessed']}")]
+
+
+def _named_otherwise(diagnosis: Mapping[str, Any]) -> list[Answer]:
+    blamed = (each for each in diagnosis["workers"] if each["id"] in blamed_workers(diagnosis))
+    files = {each["id"]: _main_file(diagnosis, each) for each in blamed if each["sources"]}
+    others = {worker: file for worker, file in files.items() if _is_of_another_number(file, worker)}
+    named = "; ".join(f"{worker}: {file}" for worker, file in [*others.items()][:_MAX_LOGS])
+    more = "; …" if len(others) > _MAX_LOGS else ""
+    return [Answer("Which log is it?", f"{named}{more}", _OTHER_NUMBERS)] if others else []
+
+
+def _is_of_another_number(source: str, worker: str) -> bool:
+    """Return True if a file, or a stream in one, is named after a task that this worker is not.
+
+    A number without a role may be any, as that of a job; it counts if it is one above the index.
+    """
+    name = source.rpartition("#")[2]
+    role, index = split_task(worker)
+    return worker_of(name, Kind.OTHER) not in {None, worker} or worker_of(name) == f"{role}:{index + 1}"
 
 
 def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:

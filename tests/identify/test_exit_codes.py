@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.identify.exit_codes import with_named_exit_codes
+from analyzer.identify.facts.exit_codes import with_named_exit_codes
 from analyzer.identify.statements import NamedSource
 from analyzer.tables.builders import frame
 
 LOGS = {
     "alder/train.log": "worker:0", "birch/train.log": "worker:1", "all.log#cedar": "worker:2", "d7.out": "worker:3",
     "floe-4-error.log": "worker:4", "fir_5-stderr---supervisor-c4_y3l4e.log": "worker:5",
+    "ml_fit.12.k3v1a0b9c8d7.log": "worker:6",
 }  # fmt: skip
 
 
@@ -23,6 +24,7 @@ LOGS = {
         ("gpu-5", "worker:5", "worker:5"),
         ("floe-4", None, "worker:4"),
         ("fir_5", None, "worker:5"),
+        ("ml_fit.12", None, "worker:6"),
         ("floe", None, None),
         ("train", None, None),
         ("elm", None, None),
@@ -34,6 +36,7 @@ LOGS = {
         "a number of its own",
         "an app of pm2",
         "a program of supervisord",
+        "a task of Docker Swarm",
         "a part of a name",
         "a name of several logs",
         "no log",

@@ -182,3 +182,42 @@ def test_a_coordinator_is_the_first_of_the_ranks(
     assert found["slurm-7.out#0"] == first
     if first == "chief:0":
         assert [found[f"slurm-7.out#{rank}"] for rank in (1, 2)] == [f"{role}:0" for role in others]
+
+
+@pytest.mark.parametrize(
+    ("claimed", "expected"), [((0, 1), ["worker:0", "worker:1"]), ((1, 2), ["worker:1", "worker:2"])]
+)
+def test_numbers_before_lines_may_count_from_1(
+    make_run: Callable[[Mapping[str, str]], Path], claimed: tuple[int, int], expected: list[str]
+) -> None:
+    """As GNU parallel's `--tag` does: if the logs themselves say so, for ranks of MPI count from 0."""
+    addresses = ["a:1", "b:1", "c:1"][: max(claimed) + 1]
+    config = WITH_CHIEF.replace("'chief': ['a:1'], 'worker': ['b:1', 'c:1']", f"'worker': {addresses}")
+    lines = [
+        f"[{number}] {line}"
+        for text in (LINE, config)
+        for number, index in zip((1, 2), claimed, strict=True)
+        for line in (text.format("worker", index) + LINE).splitlines()
+    ]
+    tables = load_tables(discover([make_run({"console.log": "\n".join(lines) + "\n"})]), our_rules())
+    found = dict(tables["sources"].select("source", "worker").iter_rows())
+    assert [found[f"console.log#{number}"] for number in (1, 2)] == expected
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [
+        pytest.param(1, ["chief:0", "worker:0", "worker:1"], id="workers count from 1"),
+        pytest.param(0, ["chief:0", "worker:1", "worker:2"], id="a task stated twice"),
+    ],
+)
+def test_workers_beside_a_chief_may_count_from_1(
+    make_run: Callable[[Mapping[str, str]], Path], last: int, expected: list[str]
+) -> None:
+    """The chief is then the process before the first of them."""
+    names = ("chief", "worker-1", "worker-2")
+    tasks = (("chief", 0), ("worker", 0), ("worker", last))
+    files = {f"{name}.log": LINE + WITH_CHIEF.format(*task) for name, task in zip(names, tasks, strict=True)}
+    tables = load_tables(discover([make_run(files)]), our_rules())
+    found = dict(tables["sources"].select("source", "worker").iter_rows())
+    assert [found[each] for each in files] == expected

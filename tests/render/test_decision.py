@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from analyzer.render import decision
 from tests.render.documents import load
 
@@ -44,3 +46,24 @@ def test_a_damaged_checkpoint_sends_to_an_earlier_one() -> None:
     given = answers(load("r101"), retry="as_is", checkpoint="earlier", resume_from="ckpt-40")
     assert given["Restart as is?"].startswith("Yes, but from an earlier checkpoint")
     assert given["From which checkpoint?"] == "An earlier one (ckpt-40 may hold the damage)"
+
+
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        (["worker-2.log"], "worker:1: worker-2.log"),
+        (["host.txt", "job.log#trainer.2"], "worker:1: job.log#trainer.2"),
+        (["train_48213.log"], None),
+        (["worker-1.log"], None),
+        ([], None),
+    ],
+    ids=["counted from 1", "a stream", "another number", "the index", "no file"],
+)
+def test_a_file_with_another_number_than_its_task_is_named(files: list[str], named: str | None) -> None:
+    """Else who reads of worker:1 opens worker-1.log; a number without a role may be any."""
+    told = load("r101") | {"culprits": ["worker:1"], "suspects": []}
+    told["sources"] = [{"name": name, "kind": "log" if "log" in name else "other"} for name in files]
+    for worker in told["workers"]:
+        worker |= {"sources": files if worker["id"] == "worker:1" else ["worker-7.log"]}
+    answer = [(each.question, each.answer) for each in decision.guess(told)]
+    assert answer == ([("Which log is it?", named)] if named else [])

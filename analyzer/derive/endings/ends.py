@@ -10,7 +10,7 @@ import polars as pl
 
 from analyzer.derive.endings.last_errors import ended_by_it
 from analyzer.derive.endings.life import Life, comparable_places
-from analyzer.derive.endings.teardown import scheduler_stop, terminated_by_stop
+from analyzer.derive.endings.teardown import NOT_SENT_BY_LAUNCHERS, scheduler_stop, terminated_by_stop
 from analyzer.derive.training.ordering import Row, comes_after
 from analyzer.model.messages import Messages, Wording
 
@@ -31,6 +31,7 @@ _OF_RUNNING_PODS = frozenset(
 def ends(lives: Sequence[Life], facts: pl.DataFrame, messages: Messages) -> dict[str, tuple[str, bool]]:
     """Return worker → how it ended, and True if a file states that, False if it is inferred."""
     ended = {life.worker: _end_of(life) for life in lives}
+    ended |= _killed_first(lives, ended, messages.wording("peer_gone"))
     _from_the_peers(lives, ended, facts)
     return ended | _finished_in_silence(lives, ended, messages)
 
@@ -117,6 +118,29 @@ def _ended_without_code(life: Life) -> tuple[str, bool]:
     if any(life.facts[key] for key in _STACKS):
         return "running", False
     return ("stopped" if life.facts["sigterm"] else "unknown"), False
+
+
+def _killed_first(
+    lives: Sequence[Life], ended: Mapping[str, tuple[str, bool]], gone: Wording
+) -> dict[str, tuple[str, bool]]:
+    """Return worker → its end if a launcher that reports the end of another first cannot have killed it.
+
+    Launchers list ends in the order of workers, or of their own waiting. All other workers must have lost a
+    connection because the process at its other end was `gone`: nobody else is left whose loss that can be.
+    """
+    training = [life for life in lives if life.row["trains"]]
+    others = [life for life in training if ended[life.worker][0] == "aborted_by_peer"]
+    lost = others and all(gone.is_in((life.exception or {}).get("message") or "") for life in others)
+    left = [life for life in training if life not in others]
+    if not lost or len(left) != 1 or not _was_signalled_only(left[0]):
+        return {}
+    return {left[0].worker: ("signal", True)}
+
+
+def _was_signalled_only(life: Life) -> bool:
+    """Return True if a signal that no launcher sends first ended a worker whose log tells of no trouble."""
+    told = life.exception or life.facts["sigterm"] or life.facts["collective_broke"]
+    return life.torn_down and not told and life.fact("exit_code") in NOT_SENT_BY_LAUNCHERS
 
 
 def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], facts: pl.DataFrame) -> None:

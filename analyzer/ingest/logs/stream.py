@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from analyzer.ingest.logs import fact_patterns, gauges
 from analyzer.ingest.logs.boots import BOOTED, Boots
 from analyzer.ingest.logs.fingerprints import fingerprints
+from analyzer.ingest.logs.launchers.wrapper_status import WrapperStatus
 from analyzer.ingest.logs.pastes.markdown import begins_output, is_fence
 from analyzer.ingest.logs.pod_lines import PodLines
 from analyzer.ingest.logs.prefixes.dates import Dates
@@ -39,6 +40,7 @@ def read_stream(
     """Read chunks of numbered lines, in order and with gaps between them, into `output`."""
     progress, printed = ProgressReader(), TableReader()
     excerpts, boots, pods = _Excerpts(), Boots(), PodLines(output)
+    status = WrapperStatus()
     wanted: Wanted = deque()
     dates = Dates(year, stretches)
     found = records(_lines(output, stretches, wanted, matcher), dates, matcher.wording)
@@ -59,9 +61,11 @@ def read_stream(
         if record.kind not in {"cpp", "traceback"}:
             gauges.add_gauges(output, record)
         excerpts.read(output, record)
+        status.read(record)
         if hits or is_edge or record.kind == "traceback" or record.level in {"W", "E", "F"}:
             _add_record(output, record)
     boots.add_fact(output)
+    status.add_fact(output)
     output.lacks_date, output.time_zone = dates.lacks_date, dates.time_zone
     output.utc_offset = dates.utc_offset
 

@@ -54,6 +54,14 @@ _JOBLOG = "Seq\tHost\tStarttime\tJobRuntime\t"
 _JOB = re.compile(
     r"\d+\t(?P<host>[^\t]+)\t[^\t]*\t[^\t]*\t\d+\t\d+\t(?P<code>-?\d{1,3})\t(?P<signal>\d{1,2})\t(?P<command>.*)"
 )
+_INDEX_OPTION = re.compile(
+    r"(?<![\w-])--?(?:(?:task|worker|node|process)[-_])?(?:index|rank|(?:task|worker|process)[-_]id)[= ]"
+    r"[\"']?(?P<option>\d{1,5})\b"
+    r"|\b(?:TASK_INDEX|TASK_ID|WORKER_INDEX|WORKER_ID|RANK|NODE_RANK)=[\"']?(?P<variable>\d{1,5})\b"
+)
+"""Regex for the index of a task as an argument of a command, or in its environment."""
+_OUTPUT = re.compile(r"&?>{1,2} ?[\"']?(?:[^\s\"']*/)?(?P<stem>[\w.-]*\d[\w-]*)\.(?:log|out|txt)\b")
+"""Regex for the file to which a command writes its output, without folder and suffix."""
 _LONG_INDEX = re.compile(r"\b(?:worker|chief|ps|evaluator)[-_:]?\d{6,}", re.IGNORECASE)
 _GIVEN_UP = ("none", "null")
 """Exit codes that a launcher writes of a process for which it no longer waits."""
@@ -130,19 +138,28 @@ def _read_containers(output: SourceRows, lines: Sequence[str]) -> None:
 
 
 def _read_joblog(output: SourceRows, lines: Sequence[str]) -> None:
-    """Read what GNU parallel writes of its jobs: a job is known by a task in its command, or by its host.
+    """Read what GNU parallel writes of its jobs: a job is known by its command, or by its host.
 
-    A host that ran several jobs tells none of them apart.
+    A host that ran several jobs tells none of them apart. `Seq` counts jobs from 1 and is no index.
     """
     jobs = [(number, job) for number, line in enumerate(lines, 1) if (job := _JOB.match(line))]
     hosts = Counter(job["host"] for _, job in jobs)
     for number, job in jobs:
-        task = worker_of(job["command"], Kind.EXIT_CODES)
+        task = _task_of(job["command"])
         name = task or (job["host"] if hosts[job["host"]] == 1 and job["host"] != ":" else "")
         if name:
             place = {"line": number, "excerpt": job[0].strip()[:MAX_EXCERPT_CHARS]}
             code = f"-{job['signal']}" if int(job["signal"]) else job["code"]
             _add_entry(output, place, name.rpartition("@")[2], code)
+
+
+def _task_of(command: str) -> str | None:
+    """Return the log to which a command writes, else the task that its arguments name; None without any."""
+    if written := _OUTPUT.search(command):
+        return written["stem"]
+    if index := _INDEX_OPTION.search(command):
+        return f"worker-{index['option'] or index['variable']}"
+    return worker_of(command, Kind.EXIT_CODES)
 
 
 def _add_entry(output: SourceRows, place: Mapping[str, object], name: str, code: str) -> bool:

@@ -187,6 +187,23 @@ def test_the_job_log_of_gnu_parallel(tables_of: TablesOf) -> None:
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "python fit.py --task_index 1 --shards 4",
+        "WORKER_INDEX=1 python fit.py",
+        "./fit.sh b >> out/worker-1.log 2>&1",
+        "./fit.sh node7 &> 'worker-1.txt'",
+    ],
+)
+@pytest.mark.parametrize("name", ["joblog", "job.log"])
+def test_a_job_is_known_by_its_index_or_by_its_output(command: str, name: str, tables_of: TablesOf) -> None:
+    """`Seq` counts from 1 and is no index."""
+    text = f"{JOBLOG}2\t:\t1795380579.313\t     2.010\t0\t9\t0\t9\t{command}\n"
+    tables = tables_of({name: text, "worker-0.log": QUIET, "worker-1.log": QUIET})
+    assert codes(tables) == [("worker:1", 1, "-9")]
+
+
+@pytest.mark.parametrize(
     "name", ["worker-1.exit", "worker-1.status", "worker-1.rc", "worker-1/exit_status.txt"]
 )
 @pytest.mark.parametrize("text", ["137\n", "exit status: 137\n", "rc=137"])

@@ -20,6 +20,10 @@ _STREAM = re.compile(r"[-_.](?:std)?(?:out|err(?:or)?)(?:---supervisor-\w+|-\d+)
 """Regex for what supervisors put behind a program's name in that of its log, as in `floe-2-error`."""
 
 
+_ID_OF_SWARM = re.compile(r"(?<=\.\d)(?P<more>\d{0,4})\.(?=[a-z]*\d)[a-z0-9]{6,25}$")
+"""Regex for the id that Docker Swarm puts behind the name of a task, as in `ml_worker.2.k3v1a0b9c8d7`."""
+
+
 def with_named_exit_codes(facts: pl.DataFrame, sources: Sequence[NamedSource]) -> pl.DataFrame:
     """Return the facts with each `exit_code:NAME` as the `exit_code` of a worker, and `out_of_memory` alike.
 
@@ -67,4 +71,5 @@ def _names(source: str) -> list[str]:
     path = PurePosixPath(log_of(file))
     ids = _ID.findall(f"{path.name}#{stream}")
     program = _STREAM.sub("", path.stem)
-    return [*path.parts[:-1], path.stem, path.name, program, *ids, *filter(None, [stream])]
+    task = _ID_OF_SWARM.sub(r"\g<more>", path.stem)
+    return [*path.parts[:-1], path.stem, path.name, program, task, *ids, *filter(None, [stream])]
