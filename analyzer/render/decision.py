@@ -1,13 +1,12 @@
 """Derives the decision from a diagnosis: restart, excluded machine, checkpoint, owner."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from analyzer.model.placeholders import short_ids
-from analyzer.model.source_kinds import Kind
-from analyzer.model.task_names import split_task, worker_of
+from analyzer.render.blame import blamed, blamed_workers, logs_of_blamed, main_file
 from analyzer.render.failure_time import failing_event, moment_of
 from analyzer.render.formatting import (
     confidence,
@@ -17,7 +16,6 @@ from analyzer.render.formatting import (
     percent,
     plural,
     time_zone,
-    worker_key,
 )
 from analyzer.render.sanitize import one_line
 from analyzer.storage.disk_cache import cached_yaml
@@ -27,7 +25,6 @@ _NOT_NEEDED = ("Not needed", "the job reached its end")
 _NOT_RESTORED = ("checkpoint.corrupt", "checkpoint.incompatible", "checkpoint.missing")
 _MAX_HOSTS = 3
 _MAX_LOGS = 3
-_OTHER_NUMBERS = "its name has another number: TensorFlow counts tasks from 0"
 _TRAINS = ("worker", "chief")
 
 
@@ -46,79 +43,10 @@ class Answer(NamedTuple):
     detail: str
 
 
-def blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:
-    """Return title and names of the blamed workers: `("culprit", "worker:2")`; empty strings if none."""
-    alone = len(diagnosis["workers"]) == 1  # an only worker is named, not accused
-    if culprits := diagnosis["culprits"]:
-        title = "culprits" if len(culprits) > 1 else "only worker:" if alone else "culprit"
-        return (title, names(culprits) + _guess(diagnosis, culprits))
-    if suspects := diagnosis["suspects"]:
-        title = "one of" if len(suspects) > 1 else "only worker seen:" if alone else "suspect"
-        title = title if diagnosis["verdict"] != "inconclusive" else "not ruled out:"
-        return (title, names(suspects) + _guess(diagnosis, suspects))
-    return ("", "")
-
-
-def blamed_workers(diagnosis: Mapping[str, Any]) -> set[str]:
-    """Return the culprits, or without any, the suspects."""
-    return {*(diagnosis["culprits"] or diagnosis["suspects"])}
-
-
-def leading_workers(workers: Sequence[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
-    """Return at most `most` workers, ordered by name; culprits are kept first, then suspects."""
-    rank = {"culprit": 0, "suspect": 1}
-    kept = sorted(workers, key=lambda worker: rank.get(worker["part"], 2))[:most]
-    return sorted(kept, key=lambda worker: worker_key(worker["id"]))
-
-
-def _guess(diagnosis: Mapping[str, Any], blamed: Sequence[str]) -> str:
-    """Return, in parentheses, that the index of a blamed worker was guessed, or an only worker's file."""
-    if not (guessed := _guessed(diagnosis, blamed)):
-        return ""
-    return " (index guessed)" if len(diagnosis["workers"]) > 1 else f" ({_main_file(diagnosis, guessed[0])})"
-
-
-def _guessed(diagnosis: Mapping[str, Any], blamed: Collection[str]) -> list[Mapping[str, Any]]:
-    return [each for each in diagnosis["workers"] if each["id"] in blamed and each.get("guessed")]
-
-
-def _main_file(diagnosis: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
-    """Return the name of the worker's first log, else of its first file."""
-    logs = {each["name"] for each in diagnosis["sources"] if each["kind"] == "log"}
-    return one_line(short_ids(min(worker["sources"], key=lambda name: name not in logs)), 60)
-
-
 def guess(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    """Return which files are those of the blamed workers, if their indices were guessed.
-
-    Or if the files are named after other numbers: who reads of `worker:1` would open `worker-1.log`.
-    """
-    guessed = _guessed(diagnosis, blamed_workers(diagnosis)) if len(diagnosis["workers"]) > 1 else []
-    if not guessed:
-        return _named_otherwise(diagnosis)
-    files = {each["id"]: _main_file(diagnosis, each) for each in guessed[:_MAX_LOGS] if each["sources"]}
-    named = "; ".join(f"{worker}: {file}" for worker, file in files.items())
-    more = "; …" if len(guessed) > _MAX_LOGS else ""
-    return [Answer("Which log is it?", f"{named}{more}", f"index guessed {guessed[0]['guessed']}")]
-
-
-def _named_otherwise(diagnosis: Mapping[str, Any]) -> list[Answer]:
-    blamed = (each for each in diagnosis["workers"] if each["id"] in blamed_workers(diagnosis))
-    files = {each["id"]: _main_file(diagnosis, each) for each in blamed if each["sources"]}
-    others = {worker: file for worker, file in files.items() if _is_of_another_number(file, worker)}
-    named = "; ".join(f"{worker}: {file}" for worker, file in [*others.items()][:_MAX_LOGS])
-    more = "; …" if len(others) > _MAX_LOGS else ""
-    return [Answer("Which log is it?", f"{named}{more}", _OTHER_NUMBERS)] if others else []
-
-
-def _is_of_another_number(source: str, worker: str) -> bool:
-    """Return True if a file, or a stream in one, is named after a task that this worker is not.
-
-    A number without a role may be any, as that of a job; it counts if it is one above the index.
-    """
-    name = source.rpartition("#")[2]
-    role, index = split_task(worker)
-    return worker_of(name, Kind.OTHER) not in {None, worker} or worker_of(name) == f"{role}:{index + 1}"
+    """Return which files are those of the blamed workers, if their names or guesses leave that open."""
+    named, why = logs_of_blamed(diagnosis)
+    return [Answer("Which log is it?", named, why)] if why else []
 
 
 def answers(diagnosis: Mapping[str, Any]) -> list[Answer]:
@@ -196,7 +124,7 @@ def _guessed_instead(diagnosis: Mapping[str, Any]) -> str:
     if len(guessed) != 1:
         return ""
     (worker,) = guessed
-    return f"{_main_file(diagnosis, worker)} is taken for {worker['id']}, guessed {worker['guessed']}"
+    return f"{main_file(diagnosis, worker)} is taken for {worker['id']}, guessed {worker['guessed']}"
 
 
 def failure(diagnosis: Mapping[str, Any]) -> list[Answer]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analyzer.render import decision, formatting
+from analyzer.render import blame, formatting
 from analyzer.render.finding_order import fired_findings, location
 from analyzer.render.sanitize import one_line
 
@@ -136,7 +136,7 @@ def _rule_outcomes(diagnosis: Json) -> Iterator[str]:
 
 
 def _verdict(diagnosis: Json) -> Iterator[str]:
-    title, workers = decision.blamed(diagnosis)
+    title, workers = blame.blamed(diagnosis)
     cause = f", {diagnosis['cause']}" if diagnosis["cause"] else ""
     blamed = f", {title} {workers}" if workers else ""
     yield f"{diagnosis['verdict']}{cause}{blamed} ({formatting.percent(diagnosis['confidence'])})"

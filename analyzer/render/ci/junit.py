@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from analyzer.render import decision, text
+from analyzer.render import blame, decision, text
 from analyzer.render.formatting import moment
 from analyzer.render.page.template import fill
 from analyzer.render.sanitize import one_line
@@ -28,7 +28,7 @@ def render(diagnosis: Json) -> str:
     run = diagnosis["run"]
     cases = [
         _job_case(diagnosis),
-        *map(_worker, decision.leading_workers(diagnosis["workers"], _MAX_WORKERS)),
+        *map(_worker, blame.leading_workers(diagnosis["workers"], _MAX_WORKERS)),
     ]
     counts = Counter(case.outcome for case in cases)
     known = run["started"] is not None and run["ended"] is not None
@@ -48,7 +48,7 @@ def render(diagnosis: Json) -> str:
 def _job_case(d: Json) -> Case:
     """Return the test case of the job: a failure if failed or degraded, an error if inconclusive."""
     outcome = {"healthy": "", "inconclusive": "error"}.get(d["verdict"], "failure")
-    title, workers = decision.blamed(d)
+    title, workers = blame.blamed(d)
     details = ", ".join(filter(None, (f"{title} {workers}".strip(), decision.confidence_phrase(d))))
     verdict = decision.wording()["verdicts"][d["verdict"]][1]
     message = f"{verdict}{f' ({details})' if details else ''}: {d['summary']}"

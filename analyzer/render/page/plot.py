@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from analyzer.render.decision import blamed_workers
+from analyzer.render.blame import blamed_workers
 from analyzer.render.formatting import instant, time_zone, worker_key
 
 Json = Mapping[str, Any]

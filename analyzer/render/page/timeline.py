@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from analyzer.render import formatting
-from analyzer.render.decision import blamed_workers, leading_workers, wording
+from analyzer.render.blame import blamed_workers, leading_workers
+from analyzer.render.decision import wording
 from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analyzer.render import formatting
-from analyzer.render.decision import blamed_workers
+from analyzer.render.blame import blamed_workers
 from analyzer.render.sanitize import one_line
 
 Json = Mapping[str, Any]

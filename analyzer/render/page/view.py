@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from analyzer.render import decision, markdown, phrasing
+from analyzer.render import blame, decision, markdown, phrasing
 from analyzer.render.finding_order import incomplete_sources, unsupported_sources
 from analyzer.render.formatting import time_zone
 from analyzer.render.page import cluster, evidence, plot, timeline, trace
@@ -69,7 +69,7 @@ def _decision(diagnosis: Json) -> dict[str, Any]:
     return {
         "sign": sign,
         "verdict": verdict,
-        "blamed": decision.blamed(diagnosis),
+        "blamed": blame.blamed(diagnosis),
         "blamed_ids": [w for w in diagnosis["culprits"] or diagnosis["suspects"] if w in shown],
         "shown_workers": shown,
         "surely": decision.confidence_phrase(diagnosis),
