@@ -50,9 +50,9 @@ def _guessed(diagnosis: Mapping[str, Any], blamed: Collection[str]) -> list[Mapp
 
 
 def main_file(diagnosis: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
-    """Return the name of the worker's first log, else of its first file."""
+    """Return the name of the worker's first log, else of its first file; a stream in a file comes last."""
     logs = {each["name"] for each in diagnosis["sources"] if each["kind"] == "log"}
-    return one_line(short_ids(min(worker["sources"], key=lambda name: name not in logs)), 60)
+    return one_line(short_ids(min(worker["sources"], key=lambda name: (name not in logs, "#" in name))), 60)
 
 
 def logs_of_blamed(diagnosis: Mapping[str, Any]) -> tuple[str, str]:

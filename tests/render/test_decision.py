@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from analyzer.render import decision
+from analyzer.render import decision, render
 from tests.render.documents import load
 
 
@@ -52,18 +52,23 @@ def test_a_damaged_checkpoint_sends_to_an_earlier_one() -> None:
     ("files", "named"),
     [
         (["worker-2.log"], "worker:1: worker-2.log"),
+        (["launcher.log#worker-2", "worker-2.log"], "worker:1: worker-2.log"),
         (["host.txt", "job.log#trainer.2"], "worker:1: job.log#trainer.2"),
         (["train_48213.log"], None),
         (["worker-1.log"], None),
         ([], None),
     ],
-    ids=["counted from 1", "a stream", "another number", "the index", "no file"],
+    ids=["counted from 1", "a stream beside it", "a stream", "another number", "the index", "no file"],
 )
 def test_a_file_with_another_number_than_its_task_is_named(files: list[str], named: str | None) -> None:
     """Else who reads of worker:1 opens worker-1.log; a number without a role may be any."""
     told = load("r101") | {"culprits": ["worker:1"], "suspects": []}
-    told["sources"] = [{"name": name, "kind": "log" if "log" in name else "other"} for name in files]
+    source = told["sources"][0]
+    told["sources"] = [source | {"name": name, "kind": "log" if "log" in name else "other"} for name in files]
     for worker in told["workers"]:
         worker |= {"sources": files if worker["id"] == "worker:1" else ["worker-7.log"]}
     answer = [(each.question, each.answer) for each in decision.guess(told)]
     assert answer == ([("Which log is it?", named)] if named else [])
+    page = render(told, "html")
+    assert ("<span>log of <bdi>" in page) is bool(named)
+    assert not named or f"<span>log of <bdi>{named}</bdi> (its name has another number" in page

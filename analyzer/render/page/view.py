@@ -77,6 +77,7 @@ def _decision(diagnosis: Json) -> dict[str, Any]:
         "restart": decision.restart(diagnosis),
         "failure": decision.failure(diagnosis),
         "missing": decision.missing(diagnosis),
+        "logs_of_blamed": blame.logs_of_blamed(diagnosis),
         "workers_seen": decision.workers_seen(diagnosis["run"]),
         "why_heading": phrasing.why_heading(diagnosis),
         "differences": phrasing.differences(diagnosis),
