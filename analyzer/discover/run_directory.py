@@ -311,7 +311,7 @@ def is_export(opening: bytes) -> bool:
 
 
 def _is_log_of_another_name(kind: Kind, name: str, opening: bytes) -> bool:
-    """Return True for logs in a file with the name of a command's output: `events.json`, `nvsmi.txt`."""
+    """Return True if a file holds a log, though its name is usual for a command's output: `nvsmi.txt`."""
     if kind is Kind.PODS and name.endswith((".json", ".yaml", ".yml")):
         return is_export(opening)
     return name.endswith(".txt") and kind_by_opening(opening, (kind, Kind.LOG)) is Kind.LOG
@@ -343,6 +343,6 @@ def _reason_to_skip(path: Path) -> str:
 
 
 def _natural_key(name: str) -> tuple[list[tuple[int, str]], int]:
-    """Return a sort key: `worker-2` before `worker-10`, and the oldest part of a rotated log first."""
+    """Return a key that sorts names by their numbers, and the parts of a rotated log from the oldest on."""
     base = log_of(name) if is_rotated(name) else _plain(name)
     return natural_order(base), order_of_part(name)

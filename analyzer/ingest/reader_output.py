@@ -177,7 +177,7 @@ def flaws(data: bytes, text: str) -> Iterator[tuple[str, int | None]]:
 
 
 def why_no_json(error: Exception) -> str:
-    """Return in a few words why Python cannot parse a text as JSON."""
+    """Return why parsing JSON failed, as words behind a colon; `error` is what `json.loads` raised."""
     if isinstance(error, JSONDecodeError):
         return error.msg
     return "its brackets go too deep" if isinstance(error, RecursionError) else "it holds an endless number"

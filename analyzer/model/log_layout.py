@@ -36,9 +36,10 @@ def joined_file(source: str) -> str | None:
 
 
 def process_of(name: str) -> str:
-    """Return the path that the logs of one process share: `job` for `job.out.log`, its folder for `stderr`.
+    """Return a key that is equal for all logs of one process: its stdout, its stderr and rotated parts.
 
-    Attempts and rotated parts share it too; it names no file.
+    The key is the path without the name of the stream: `job` for `job.out.log` and `job.err.log`, `run/w1`
+    for `run/w1/stderr`. All attempts of a worker have one key.
     """
     path = PurePosixPath(_OUTPUT_OF_JOB.sub("-", log_of(without_attempt(name))))
     if "#" in path.name and not _STREAM.fullmatch(path.stem):

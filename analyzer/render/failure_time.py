@@ -66,7 +66,7 @@ def _end_of_job(diagnosis: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _not_before(event: Mapping[str, Any]) -> float:
-    """Return the earliest time of an event; minus infinity if nothing dates it."""
+    """Return the earliest time (s since 1970) at which an event can have happened; -inf if it is unknown."""
     earliest = event.get("after", event["time"])
     return -math.inf if earliest is None else float(earliest)
 

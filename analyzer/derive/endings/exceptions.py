@@ -6,6 +6,7 @@ passed between workers names the remote target or has a marker (wording: `rules/
 
 import re
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -119,9 +120,9 @@ def exceptions(
             behind = [*behind, *progress.get(key, ())]
         if not row["worker"]:
             behind = [each for each in behind if each["source"] == row["source"] not in mixed]
-        in_bars = row["line"] >= bars[row["source"]][0] if row["source"] in bars else False
-        ends = (each for each in behind if not (in_bars and each["line"] == bars[row["source"]][1]))
-        ends = (each for each in ends if (each["source"], each["line"]) not in swapped)
+        before, last_bar = bars.get(row["source"], (inf, 0))
+        earlier = swapped | ({(row["source"], last_bar)} if row["line"] >= before else set())
+        ends = (each for each in behind if (each["source"], each["line"]) not in earlier)
         row["final"] = not any(comes_after(each, row) for each in ends if not was_flushed(each, flushed))
         row["unordered_from"] = flushed.get(row["source"])
     _outlive_threads(rows)
@@ -193,7 +194,7 @@ def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
 
 
 def _without_labels(facts: pl.DataFrame) -> set[str]:
-    """Return the logs that several workers wrote without labels."""
+    """Return the names of logs whose lines are of several workers and do not say of which."""
     return {*facts.filter(key="several_workers")["source"]}
 
 

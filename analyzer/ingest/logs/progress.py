@@ -332,7 +332,7 @@ class ProgressReader:
 
 
 def _values(text: str, layout: _Layout, base: ProgressPoint) -> Iterator[ProgressPoint]:
-    """Yield the metrics of a line; a Keras bar gives durations only in its final state."""
+    """Yield the metrics of a line; durations of a Keras progress bar count only once it is complete."""
     for metric in layout.metrics:
         if layout.origin == "fit" and metric.unit and base.step != base.steps:
             continue

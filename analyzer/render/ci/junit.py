@@ -24,7 +24,10 @@ class Case(NamedTuple):
 
 
 def render(diagnosis: Json) -> str:
-    """Return the XML of one test suite; characters that XML forbids are replaced by visible ones."""
+    """Return a diagnosis as JUnit XML: one test suite, with a case for the job and for each leading worker.
+
+    Characters that XML forbids are replaced by visible ones.
+    """
     run = diagnosis["run"]
     cases = [
         _job_case(diagnosis),

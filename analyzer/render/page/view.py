@@ -145,7 +145,7 @@ def _tables(diagnosis: Json) -> dict[str, Any]:
 
 
 def ascii_json(value: Any) -> str:  # noqa: ANN401  (JSON)
-    """Return a value as compact ASCII JSON."""
+    """Return a value as JSON without spaces, with escapes for all characters beyond ASCII."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 

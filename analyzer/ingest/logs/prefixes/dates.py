@@ -89,7 +89,7 @@ class Dates:
         return moved if moved and moved.time and abs(moved.time - near) < _HALF_A_YEAR else found
 
     def _in_utc(self, found: Head | None) -> Head | None:
-        """Return a prefix with its local time converted to UTC, if the log shows how far it is from UTC."""
+        """Return the prefix with its time in UTC; unchanged if it states a zone or the offset is unknown."""
         if found is None or found.zoned or found.time is None or not self.utc_offset:
             return found
         return found._replace(time=found.time - self.utc_offset)
