@@ -19,7 +19,7 @@ from analyzer.derive.endings.exceptions import exceptions
 from analyzer.derive.endings.job import job
 from analyzer.derive.endings.last_errors import errors_beside
 from analyzer.derive.endings.lifetimes import lifetimes
-from analyzer.derive.endings.peer_complaints import accusations
+from analyzer.derive.endings.peers.accusations import accusations
 from analyzer.derive.endings.recordings import in_progress, with_recorded_facts, with_whole_stalls
 from analyzer.derive.endings.running_pods import with_pods_that_ran
 from analyzer.derive.endings.teardown import scheduler_stop

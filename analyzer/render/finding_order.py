@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from analyzer.model.placeholders import short_ids
-from analyzer.model.traceback_format import names_error
+from analyzer.model.tracebacks.lines import names_error
 from analyzer.tables.grouping import grouped
 
 Json = Mapping[str, Any]

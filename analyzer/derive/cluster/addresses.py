@@ -1,6 +1,7 @@
 """Parses cluster addresses, `host:port`."""
 
 import ipaddress
+import re
 from functools import lru_cache
 
 
@@ -23,3 +24,9 @@ def is_local(host: str) -> bool:
 def is_service(host: str) -> bool:
     """Return True for the name of a Kubernetes service, `NAME.NAMESPACE.svc`, which is no machine."""
     return ".svc." in f"{host}."
+
+
+def host_name(address: str) -> str:
+    """Return the host of an address: its IP address, or its name without a port and a domain."""
+    host = re.sub(r":\d+$", "", address)
+    return host if host[:1].isdigit() else host.partition(".")[0]

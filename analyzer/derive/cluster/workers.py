@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from analyzer.derive.cluster.addresses import is_local, is_service, split_address
+from analyzer.derive.cluster.addresses import host_name, is_local, is_service, split_address
 from analyzer.derive.cluster.membership import FILES, members
 from analyzer.derive.cluster.misfiled_logs import SEVERAL, misfiled
 from analyzer.derive.cluster.several_jobs import in_several_places
 from analyzer.model.task_names import GUESSES, is_task, order, split_task
 from analyzer.tables.builders import frame
-from analyzer.tables.grouping import grouped
+from analyzer.tables.grouping import grouped, only_values
 
 Spec = Mapping[str, list[str]]
 """Role → addresses of a cluster."""
@@ -236,6 +236,20 @@ def _reported_by_platforms(facts: pl.DataFrame) -> set[str]:
     keys = ["exit_code", "pod_status", "pod_event"]
     reported = facts.filter(pl.col("key").is_in(keys) & pl.col("worker").is_not_null())
     return {task for task in reported["worker"].to_list() if is_task(task)}
+
+
+def tasks_by_address(facts: pl.DataFrame) -> dict[str, str]:
+    """Return address → task, and host → task, for those that map to the same task in every stated cluster."""
+    stated = [
+        (address, f"{role}:{index}")
+        for spec in distinct(cluster_specs(facts).values())
+        for role, addresses in spec.items()
+        for index, address in enumerate(addresses)
+    ]
+    own = pl.col("key").is_in(["server_address", "nccl_address"])
+    serving = facts.filter(own & pl.col("worker").is_not_null())
+    known = (*stated, *serving.select("value", "worker").iter_rows())
+    return only_values((name, task) for address, task in known for name in {address, host_name(address)})
 
 
 def tasks_of(spec: Spec) -> set[str]:

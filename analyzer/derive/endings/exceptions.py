@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from analyzer.derive.cluster.closures import closures, with_closures
+from analyzer.derive.cluster.workers import tasks_by_address
 from analyzer.derive.endings.flushed_output import flushed_below, swapped_below, was_flushed
-from analyzer.derive.endings.peer_complaints import tasks_by_address
 from analyzer.derive.endings.teardown import ended_by_scheduler, ended_from_outside
 from analyzer.derive.training.ordering import Excerpts, comes_after, dated, last_progress, line_at
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.task_names import is_task, tasks_in
-from analyzer.model.traceback_format import Raised, executed, is_runtime_error, parse
+from analyzer.model.tracebacks.frames import executed
+from analyzer.model.tracebacks.lines import is_runtime_error
+from analyzer.model.tracebacks.parse import Raised, parse
 from analyzer.tables.builders import frame
 from analyzer.tables.grouping import grouped
 

@@ -13,7 +13,7 @@ from analyzer.model.contract import EvidencePlace
 from analyzer.model.log_template import template_of
 from analyzer.model.placeholders import shorten
 from analyzer.model.run import Tables
-from analyzer.model.traceback_format import parse
+from analyzer.model.tracebacks.parse import parse
 from analyzer.tables.line_numbers import line_numbers
 
 HEADING = "Traceback (most recent call last):"

@@ -14,13 +14,8 @@ from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import Line, shorten
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Messages
-from analyzer.model.traceback_format import (
-    OpenTraceback,
-    header_of,
-    ignores_exception,
-    names_error,
-    starts_traceback,
-)
+from analyzer.model.tracebacks.lines import header_of, ignores_exception, names_error, starts_traceback
+from analyzer.model.tracebacks.open_traceback import OpenTraceback
 
 LONGEST_RECORD = 16_384
 """Maximum characters of a record; longer ones keep their head and tail."""

@@ -22,7 +22,7 @@ from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Message
 from analyzer.model.schema import LARGEST_INT
 from analyzer.model.task_names import listed_workers
-from analyzer.model.traceback_format import executed
+from analyzer.model.tracebacks.frames import executed
 
 EDGE_RECORDS = 60
 """Records at the start and end of a log that are always kept, as context for unknown failures."""

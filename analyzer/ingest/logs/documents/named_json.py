@@ -7,7 +7,7 @@ from analyzer.ingest.logs.documents import TextLine, parsed_json
 from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of
-from analyzer.model.traceback_format import starts_traceback
+from analyzer.model.tracebacks.lines import starts_traceback
 
 _NAME_KEYS = ("worker", "pod", "rank", "host_name", "host", "node", "task", "name", "file")
 _OUTPUT_KEYS = frozenset({"stdout", "stderr", "log", "logs", "output", "text", "content", "body", "message"})

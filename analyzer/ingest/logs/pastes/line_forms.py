@@ -7,7 +7,7 @@ from analyzer.ingest.logs.collectors.headings import stream_below, task_below
 from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.model.lazy_regex import lazy_regex
-from analyzer.model.traceback_format import chains, names_error, starts_traceback
+from analyzer.model.tracebacks.lines import chains, names_error, starts_traceback
 
 
 class Form(Enum):

@@ -15,7 +15,7 @@ from analyzer.ingest.logs.pastes.manifests import declared
 from analyzer.ingest.logs.pastes.post import printed
 from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.model.lazy_regex import lazy_regex
-from analyzer.model.traceback_format import header_of, names_error
+from analyzer.model.tracebacks.lines import header_of, names_error
 
 LARGEST_PASTE = 1_000_000
 """Maximum size in bytes of a log that may be a paste; GitHub takes 65,536 characters a comment."""

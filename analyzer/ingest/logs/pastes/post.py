@@ -25,7 +25,7 @@ from analyzer.ingest.logs.pastes.line_forms import (
 from analyzer.ingest.logs.pastes.solved_errors import solved
 from analyzer.ingest.logs.pastes.speakers import said_in_chat
 from analyzer.model.lazy_regex import lazy_regex
-from analyzer.model.traceback_format import names_error
+from analyzer.model.tracebacks.lines import names_error
 
 _CERTAINLY_CODE = lazy_regex(
     r"(?:import \w[\w.]*(?: as \w+)?|from [\w.]+ import [\w*(].*|(?:def|class) \w+ ?[(:].*)$"

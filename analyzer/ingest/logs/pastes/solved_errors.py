@@ -10,7 +10,7 @@ from itertools import pairwise
 from analyzer.ingest.logs.pastes.line_forms import PROSE, Form
 from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.model.lazy_regex import lazy_regex
-from analyzer.model.traceback_format import names_error, starts_traceback
+from analyzer.model.tracebacks.lines import names_error, starts_traceback
 
 _BETWEEN_SENTENCES = lazy_regex(r"(?<=[.!?])\s+|(?<=[。！？，；])")
 _SOLVED = lazy_regex(

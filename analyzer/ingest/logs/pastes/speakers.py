@@ -10,7 +10,7 @@ from itertools import pairwise
 from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.pastes.line_forms import is_spoken
 from analyzer.model.lazy_regex import lazy_regex
-from analyzer.model.traceback_format import names_error
+from analyzer.model.tracebacks.lines import names_error
 
 _LABEL = lazy_regex(
     r"(?P<name>@?[^\W\d_][\w.'-]{0,24}(?: [^\W\d_][\w.'-]{0,20})?)(?: ?\([^()]{1,20}\))?: (?=\S)"

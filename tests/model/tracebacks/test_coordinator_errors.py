@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.model.traceback_format import parse
+from analyzer.model.tracebacks.parse import parse
 
 
 @pytest.mark.parametrize(

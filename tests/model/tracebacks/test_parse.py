@@ -8,7 +8,9 @@ from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
 from analyzer.ingest.logs.prefixes.dates import Dates
 from analyzer.ingest.logs.records import Record, records, wording
 from analyzer.ingest.logs.text import lines
-from analyzer.model.traceback_format import executed, parse, starts_traceback
+from analyzer.model.tracebacks.frames import executed
+from analyzer.model.tracebacks.lines import starts_traceback
+from analyzer.model.tracebacks.parse import parse
 from tests.rules import our_rules
 
 PLAIN = """\

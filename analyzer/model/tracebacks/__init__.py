@@ -1,0 +1,1 @@
+"""Python tracebacks in logs: which lines belong to one, and what it says."""
