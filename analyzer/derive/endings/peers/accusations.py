@@ -7,13 +7,13 @@ from typing import Any
 import polars as pl
 
 from analyzer.derive.cluster.workers import tasks_by_address
+from analyzer.derive.endings.peers.complaints import Complaint, complaints, is_unanswered, peer_wording
 from analyzer.derive.endings.peers.evidence import (
     discount_each_other,
     is_evidence,
     is_replaced,
     last_words,
 )
-from analyzer.derive.endings.peers.complaints import Complaint, complaints, is_unanswered, peer_wording
 from analyzer.derive.training.ordering import line_at, printed_after_end
 from analyzer.model.messages import Messages
 from analyzer.model.task_names import DEVICE, device_of, in_order, task_of

@@ -11,10 +11,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from analyzer.ingest.logs.collectors import structured
-from analyzer.ingest.logs.collectors.learned import begins_own_line, rank_of_key
+from analyzer.ingest.logs.collectors.learned.words import rank_of_key
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 from analyzer.ingest.logs.collectors.timestamps import entry_time, iso_timestamp
 from analyzer.ingest.logs.prefixes.heads import head
+from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
 from analyzer.ingest.logs.progress import is_progress
 from analyzer.ingest.logs.text import storable
 from analyzer.model.source_kinds import Kind

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine
 from analyzer.ingest.logs.prefixes.heads import head
+from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
 
 _STATUS = r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]\w+ - [^\x1b]*)?"
 """Regex for the status of a job that SageMaker's SDK prints without a line break behind it."""

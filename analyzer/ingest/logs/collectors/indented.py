@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
+from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
 
 _HOST = re.compile(
     r"(?:[A-Za-z]+ ){0,2}(?P<host>[A-Za-z0-9][\w.@-]*):?\s*$"

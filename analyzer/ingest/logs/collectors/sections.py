@@ -11,8 +11,8 @@ from analyzer.ingest.logs.collectors.headings import (
     task_below,
     task_of_output,
 )
-from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
+from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
 from analyzer.ingest.logs.progress import is_progress
 
 

@@ -7,8 +7,8 @@ lines, a shipper added, and it added the same fields to the other lines.
 from collections.abc import Iterable, Iterator, Sequence
 
 from analyzer.ingest.logs.collectors import structured
-from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
+from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
 
 _MIN_LINES = 3
 """Lines of TensorFlow's or of tracebacks that show what a shipper adds."""

@@ -16,12 +16,9 @@ from analyzer.ingest.logs.collectors.captured_fields import style_of_fields, wit
 from analyzer.ingest.logs.collectors.channels import by_channel
 from analyzer.ingest.logs.collectors.colours import Coloured, coloured_style
 from analyzer.ingest.logs.collectors.indented import hosts_above, indented_style
-from analyzer.ingest.logs.collectors.learned import (
-    LEAST_PID,
-    counts_lines,
-    has_unread_prefix,
-    learned_style,
-)
+from analyzer.ingest.logs.collectors.learned.forms import has_unread_prefix
+from analyzer.ingest.logs.collectors.learned.style import LEAST_PID, learned_style
+from analyzer.ingest.logs.collectors.learned.words import counts_lines
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style, differ_in_number_only
 from analyzer.ingest.logs.collectors.shippers import without_added_fields
 from analyzer.ingest.logs.collectors.styles import (

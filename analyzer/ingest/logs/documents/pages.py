@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from html import escape, unescape
 
 from analyzer.ingest.logs.collectors.headings import stream_below
-from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.documents import NoLogsError, TextLine
+from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]{0,20})(?![\w-])[^<>]{0,2000}>")
 _PAGE = re.compile(r"(?i)<!doctype html|<html")

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import chain, pairwise
 
-from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.documents import TextLine
 from analyzer.ingest.logs.pastes.hard_wraps import joined
+from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
 
 _BORDER = "│"
 _MIN_SHARE = 0.95

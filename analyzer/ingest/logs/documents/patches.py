@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.documents import TextLine
+from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
 
 _MAX_CHARS = 4 << 20
 _CHECKED = 2_000

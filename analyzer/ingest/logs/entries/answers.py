@@ -6,9 +6,9 @@ from itertools import islice
 from typing import Any
 
 from analyzer.ingest.logs.collectors.captured_fields import flat, plain_entries
-from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.collectors.structured import is_log_entry, unwrapped
 from analyzer.ingest.logs.entries.columns import entries_of_answer
+from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
 
 Entry = dict[str, Any]
 Path = tuple[str, ...]

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from analyzer.ingest.logs.collectors.learned import begins_own_line
 from analyzer.ingest.logs.pastes.line_forms import is_spoken
+from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.tracebacks.lines import names_error
 

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from analyzer.ingest.logs.collectors.learned import has_unread_prefix, learned_style
+from analyzer.ingest.logs.collectors.learned.forms import has_unread_prefix
+from analyzer.ingest.logs.collectors.learned.style import learned_style
 from analyzer.ingest.logs.collectors.streams import detect_style, is_unread_layout, split_streams
 
 LINES = (
