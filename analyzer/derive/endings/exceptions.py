@@ -6,16 +6,15 @@ passed between workers names the remote target or has a marker (wording: `rules/
 
 import re
 from collections.abc import Mapping, Sequence
-from math import inf
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from analyzer.derive.cluster.closures import closures, with_closures
 from analyzer.derive.cluster.workers import tasks_by_address
-from analyzer.derive.endings.flushed_output import flushed_below, swapped_below, was_flushed
+from analyzer.derive.endings.aftermath import Aftermath, logs_without_labels
 from analyzer.derive.endings.teardown import ended_by_scheduler, ended_from_outside
-from analyzer.derive.training.ordering import Excerpts, comes_after, dated, last_progress, line_at
+from analyzer.derive.training.ordering import dated, line_at
 from analyzer.model.messages import STATES, Messages, Wording
 from analyzer.model.task_names import is_task, tasks_in
 from analyzer.model.tracebacks.frames import executed
@@ -105,28 +104,10 @@ def exceptions(
     _attribute(rows, facts)
     _disown_broken_connections(rows, wording, facts, sources)
     _disown_lost_peers(rows, wording, facts)
-    progress, excerpts = last_progress(scalars), Excerpts(facts, scalars)
-    later: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    starting = [each.detail for each in messages.stating("fact") if each.starts_process]
-    for row in facts.filter(pl.col("key").is_in(starting)).iter_rows(named=True):
-        later.setdefault((row["worker"], row["attempt"]), []).append(row)
-    last = {(row["worker"], row["attempt"], row["source"]): row for row in rows}
-    for (worker, attempt, _), row in last.items():
-        later.setdefault((worker, attempt), []).append(row)
-    bars, flushed = _last_bars(scalars), flushed_below(rows, scalars, facts, starting)
-    mixed, swapped = _without_labels(facts), swapped_below(rows, scalars, facts, records)
+    aftermath = Aftermath(rows, records, scalars, facts, messages)
     for row in rows:
-        key = row["worker"], row["attempt"]
-        behind = later.get(key, [])
-        if not excerpts.is_last_of_its_own(row["source"], row["line"]):
-            behind = [*behind, *progress.get(key, ())]
-        if not row["worker"]:
-            behind = [each for each in behind if each["source"] == row["source"] not in mixed]
-        before, last_bar = bars.get(row["source"], (inf, 0))
-        earlier = swapped | ({(row["source"], last_bar)} if row["line"] >= before else set())
-        ends = (each for each in behind if (each["source"], each["line"]) not in earlier)
-        row["final"] = not any(comes_after(each, row) for each in ends if not was_flushed(each, flushed))
-        row["unordered_from"] = flushed.get(row["source"])
+        row["final"] = not aftermath.shows_more_of(row)
+        row["unordered_from"] = aftermath.flushed_from(row["source"])
     _outlive_threads(rows)
     return frame("exceptions", rows)
 
@@ -145,18 +126,6 @@ def _outlive_threads(rows: Sequence[dict[str, Any]]) -> None:
     }
     for row, of_thread in zip(rows, of_threads, strict=True):
         row["final"] &= not (of_thread and (row["worker"], row["attempt"]) in lost_a_peer)
-
-
-def _last_bars(scalars: pl.DataFrame) -> dict[str, tuple[int, int]]:
-    """Return source → (line of the progress before, line) where the last progress is bars of Keras alone.
-
-    Standard output that is flushed as a process ends stands below the traceback of the step that failed.
-    """
-    is_bar = (pl.col("origin") == "fit") & (pl.col("tag") != "epoch")
-    lines = scalars.drop_nulls("line").group_by("source", "line").agg(bars=is_bar.all()).sort("line")
-    before = pl.col("line").shift(1, fill_value=0).last()
-    last = lines.group_by("source").agg(pl.col("line", "bars").last(), before=before)
-    return {source: (before, at) for source, at, bars, before in last.iter_rows() if bars}
 
 
 def _without_repetitions(rows: Sequence[dict[str, Any]], wording: _Wording) -> list[dict[str, Any]]:
@@ -185,7 +154,7 @@ def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
     exited = {(row["source"], row["line"]): row["worker"] for row in stated.iter_rows(named=True)}
     for row in rows:
         row["worker"] = exited.get((row["source"], row["line"]), row["worker"])
-    mixed = _without_labels(facts)
+    mixed = logs_without_labels(facts)
     unknown = grouped(
         (row["source"], row) for row in rows if row["worker"] is None and row["source"] in mixed
     )
@@ -193,11 +162,6 @@ def _attribute(rows: Sequence[dict[str, Any]], facts: pl.DataFrame) -> None:
         failed = {row["worker"] for row in _failures(stated, source) if row["line"] > own[-1]["line"]}
         if len(own) == len(failed) == 1:
             own[0]["worker"] = failed.pop()
-
-
-def _without_labels(facts: pl.DataFrame) -> set[str]:
-    """Return the names of logs whose lines are of several workers and do not say of which."""
-    return {*facts.filter(key="several_workers")["source"]}
 
 
 def _failures(stated: pl.DataFrame, source: str) -> list[dict[str, Any]]:

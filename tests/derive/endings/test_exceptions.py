@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analyzer.model.run import Tables
-from tests.derive.logs import Line, derived, fit, raised, says, step
+from tests.derive.logs import Line, derived, fit, raised, says, step, steps
 
 _IMPL = "tensorflow.python.framework.errors_impl"
 _REMOTE = "Additional GRPC error information from remote target /job:worker/replica:0/task:1 while calling /tensorflow."
@@ -193,6 +193,14 @@ def test_an_exception_that_training_survived_is_not_final() -> None:
     """Later progress clears it."""
     found = only(derived({"worker-0.log": [raised("ValueError: bad cell"), step(3)]}))
     assert not found["final"]
+
+
+@pytest.mark.parametrize(("below", "final"), [((), True), ((8,), True), ((8, 8), True), ((8, 9), False)])
+def test_the_step_in_flight_ends_after_a_request_to_stop(below: tuple[int, ...], final: bool) -> None:
+    """A thread that reads ahead raised; the main thread asks only between two steps whether to stop."""
+    words = "INFO:tensorflow:Error reported to Coordinator: <class 'x.errors_impl.NotFoundError'>, /data/a; No such file"
+    asked = says(words, level="I", kind="traceback")
+    assert only(derived({"worker-0.log": [*steps(6, 7), asked, *steps(*below)]}))["final"] is final
 
 
 @pytest.mark.parametrize(
