@@ -20,9 +20,10 @@ DOCUMENTS = runpy.run_path(str(ROOT / "docs" / "generate.py"))["DOCUMENTS"]
 
 
 @pytest.mark.recordings
+@pytest.mark.xdist_group("documents")
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_a_generated_document_is_current(path: Path) -> None:
-    """`python docs/generate.py` would change nothing."""
+    """`python docs/generate.py` would change nothing; one process diagnoses the recordings for all of them."""
     assert path.read_text(encoding="utf-8") == DOCUMENTS[path]()
 
 
