@@ -84,6 +84,7 @@ class _Wording(NamedTuple):
     ends_nothing: Wording
     runtime: Wording
     via: Mapping[str, Wording]
+    tells_of: Mapping[str, Wording]
 
 
 def exceptions(
@@ -216,6 +217,7 @@ def _wording(messages: Messages) -> _Wording:
         messages.wording("ends_nothing"),
         messages.wording("runtime"),
         {via: messages.wording("raised_in", via) for via in STATES["raised_in"].words},
+        {what: messages.wording("tells_of", what) for what in STATES["tells_of"].words},
     )
 
 
@@ -229,6 +231,7 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
     says = text[raised.start :].partition("\n")[0]
     heading = _HEADING.match(text, raised.start)
     ran = executed(text)
+    message = _message(text, raised)
     place = {key: record[key] for key in ("worker", "attempt", "source")}
     return place | {
         "line": line_at(record, raised.start),
@@ -236,14 +239,19 @@ def _row(record: Mapping[str, Any], wording: _Wording) -> dict[str, Any] | None:
         "time": record["near"],
         "until": record["until"],
         "type": raised.type,
-        "message": _message(text, raised),
+        "message": message,
         "says": says,
         "own": not _passed_on(raised.type, record.get("quoted", ran), wording),
         "runtime": _is_of_runtime(raised, wording) or wording.runtime.begins(says),
         "of_thread": _OF_A_THREAD.search(text) is not None,
         "frame": raised.frame,
-        "via": next((via for via, words in wording.via.items() if words.is_in(ran)), None),
+        "via": _first_in(ran, wording.via),
+        "tells_of": _first_in(f"{raised.type}: {message}", wording.tells_of),
     }
+
+
+def _first_in(text: str, ways: Mapping[str, Wording]) -> str | None:
+    return next((way for way, words in ways.items() if words.is_in(text)), None)
 
 
 def _is_of_display(frames: str) -> bool:
