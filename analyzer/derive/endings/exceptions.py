@@ -99,7 +99,7 @@ def exceptions(
     if found.is_empty() and not of_closures:
         return frame("exceptions", [])
     every = [row for record in found.iter_rows(named=True) if (row := _row(record, wording))]
-    rows = with_closures(_without_repetitions(every, wording), of_closures)
+    rows = with_closures(_without_repetitions(every, wording), of_closures, wording.answered)
     _attribute(rows, facts)
     _disown_broken_connections(rows, wording, facts, sources)
     _disown_lost_peers(rows, wording, facts)
