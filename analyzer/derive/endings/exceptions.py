@@ -135,7 +135,7 @@ def _outlive_threads(rows: Sequence[dict[str, Any]]) -> None:
     An exception that only passes on a peer's failure shows that the worker trained until it lost the peer,
     also where its output and its errors are in two files, whose order does not show.
     """
-    of_threads = [row.pop("of_thread") for row in rows]
+    of_threads = [row["of_thread"] for row in rows]
     lost_a_peer = {
         (row["worker"], row["attempt"])
         for row, of_thread in zip(rows, of_threads, strict=True)
