@@ -88,19 +88,45 @@ def _only_log(
 def next_free(
     groups: Sequence[Sequence[str]], taken: AbstractSet[str], remote: RemoteTasks, listed: AbstractSet[str]
 ) -> dict[str, Claim]:
-    """Return log → task: the next free index of its role, past those that the log mentions as its peers."""
+    """Return log → task: the next free index of its role, past those that the log mentions as its peers.
+
+    Where that would leave a task out, as the last log mentions it, an earlier log takes it that does not, if
+    the last one can take the task of that log: jobs rarely lack the log of a task in their middle. A log that
+    mentions nobody goes first, for who was lost seldom complains of others.
+    """
     found: dict[str, Claim] = {}
     held, first = {*taken}, dict[str, int]()
-    for group in groups:
+    for place, group in enumerate(groups):
         role = role_by_name(group, listed, chief="chief:0" in taken)
         first[role] = _free_index(role, first.get(role, 0), held)
         guess = f"{role}:{_free_index(role, first[role], held, remote(group))}"
         if listed and guess not in listed:
             guess = f"{role}:{first[role]}"
-        held.add(guess)
         is_next = guess == f"{role}:{first[role]}"
+        free = f"{role}:{first[role]}"
+        is_last = place + 1 == len(groups) >= _RING
+        if not is_next and is_last and (other := _to_swap(groups[:place], group, free, found, remote)):
+            guess = found[other[0]].worker
+            found |= dict.fromkeys(other, Claim(free, Basis.PEERS))
+        held.add(guess)
         found |= dict.fromkeys(group, Claim(guess, Basis.ORDER if is_next else Basis.PEERS))
     return found
+
+
+def _to_swap(
+    earlier: Sequence[Sequence[str]],
+    last: Sequence[str],
+    free: str,
+    found: Mapping[str, Claim],
+    remote: RemoteTasks,
+) -> Sequence[str] | None:
+    """Return the earlier log that can be the free task's, with the last one in its place, if there is one."""
+    role = free.partition(":")[0]
+    for group in sorted(earlier, key=lambda each: len(remote(each))):
+        task = found[group[0]].worker
+        if task.partition(":")[0] == role and free not in remote(group) and task not in remote(last):
+            return group
+    return None
 
 
 def told_apart_by_connection(

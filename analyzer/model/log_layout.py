@@ -16,6 +16,8 @@ _OUTPUT_OF_JOB = re.compile(r"\.[oe](?=\d+(?:[.-]\d+)*$)")
 """Regex for what PBS and Grid Engine put before the number of a job in a file's name, `bert.o73110`."""
 _STREAM = re.compile(r"(?:^|[._-])(?:(?:std)?(?:out|err)(?:---supervisor-\w+)?|output)$")
 """Regex for a stream at the end of a stem; supervisord appends a word: `web-stderr---supervisor-k2x`."""
+_STREAM_DIRECTORIES = frozenset({"out", "err", "stdout", "stderr"})
+"""Directories of one stream, with a file a host; `out` alone also holds what a program writes."""
 
 
 def part_key(number: int) -> str:
@@ -39,9 +41,11 @@ def process_of(name: str) -> str:
     """Return a key that is equal for all logs of one process: its stdout, its stderr and rotated parts.
 
     The key is the path without the name of the stream: `job` for `job.out.log` and `job.err.log`, `run/w1`
-    for `run/w1/stderr`. All attempts of a worker have one key.
+    for `run/w1/stderr`. All attempts of a worker have one key. Where the directory names the stream, as
+    `out/node7` and `err/node7` of parallel-ssh, the key is without it.
     """
     path = PurePosixPath(_OUTPUT_OF_JOB.sub("-", log_of(without_attempt(name))))
     if "#" in path.name and not _STREAM.fullmatch(path.stem):
         return path.as_posix()
-    return (path.parent / _STREAM.sub("", path.stem)).as_posix()
+    parent = path.parent.parent if path.parent.name.lower() in _STREAM_DIRECTORIES else path.parent
+    return (parent / _STREAM.sub("", path.stem)).as_posix()

@@ -14,6 +14,8 @@ from analyzer.model.log_layout import process_of
         ("run/stdout", "run/stderr.log"),
         ("bert.o73110", "bert.e73110"),
         ("fit.log", "fit.err"),
+        ("out/node7", "err/node7"),
+        ("run3/stdout/10.0.0.7", "run3/stderr/10.0.0.7"),
     ],
 )
 def test_both_streams_of_a_process_share_a_path(first: str, second: str) -> None:
@@ -29,6 +31,9 @@ def test_both_streams_of_a_process_share_a_path(first: str, second: str) -> None
         ("checkout.log", "checkerr.log"),
         ("out-of-memory.log", "err-of-memory.log"),
         ("bert.o73110", "bert.e73111"),
+        ("out/node7", "err/node8"),
+        ("run3/stdout/node7", "run4/stderr/node7"),
+        ("checkout/node7", "err/node7"),
         ("all.log#rank-0-out", "all.log#rank-0-err"),
     ],
 )

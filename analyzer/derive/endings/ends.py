@@ -148,7 +148,8 @@ def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], f
     training = [life for life in lives if life.row["trains"]]
     places, by_scheduler = comparable_places(training), scheduler_stop(facts) is not None
     foremost = max(places.values(), default=(0, 0))
-    someone_fell = any(ended[life.worker][0] in {"aborted_by_peer", "exception"} for life in lives)
+    bound = [life for life in lives if life.row["role"] != "evaluator"]
+    someone_fell = any(ended[life.worker][0] in {"aborted_by_peer", "exception"} for life in bound)
     torn_down = len(training) > 1 and all(life.exit_code in {-_SIGKILL, -_SIGTERM} for life in training)
     for life in lives:
         how, sure = ended[life.worker]

@@ -101,7 +101,7 @@ def exceptions(
     if found.is_empty() and not of_closures:
         return frame("exceptions", [])
     every = [row for record in found.iter_rows(named=True) if (row := _row(record, wording))]
-    rows = with_closures(_without_repetitions(every, wording), of_closures)
+    rows = with_closures(_without_repetitions(every, wording), of_closures, wording.answered)
     _attribute(rows, facts)
     _disown_broken_connections(rows, wording, facts, sources)
     _disown_lost_peers(rows, wording, facts)
@@ -119,7 +119,7 @@ def _outlive_threads(rows: Sequence[dict[str, Any]]) -> None:
     An exception that only passes on a peer's failure shows that the worker trained until it lost the peer,
     also where its output and its errors are in two files, whose order does not show.
     """
-    of_threads = [row.pop("of_thread") for row in rows]
+    of_threads = [row["of_thread"] for row in rows]
     lost_a_peer = {
         (row["worker"], row["attempt"])
         for row, of_thread in zip(rows, of_threads, strict=True)

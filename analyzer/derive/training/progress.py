@@ -22,6 +22,8 @@ _LONGEST = 300
 """Maximum length in characters of a completion line."""
 _SHARE_LEFT = 10
 """A tenth of the planned steps may be left: not every step is logged."""
+_MEASURED_APART = r"^(?:valid|val|validation|eval|evaluation|test|dev)[_/]"
+"""Regex for metrics that are no training's, with `_` or `/` behind the name of the data."""
 _SENTENCE_END = lazy_regex(r"[.!;]+ +")
 _NAMES_EPOCH = re.compile(r"(?i)epoch")
 
@@ -173,7 +175,8 @@ def _first_steps(rows: pl.DataFrame) -> dict[str, int]:
 def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
     """Return the (worker, attempt) pairs with at least one training step, or the metrics of two epochs.
 
-    The metrics of a single epoch may be those of a restored checkpoint.
+    The metrics of a single epoch may be those of a restored checkpoint, unless the line tells how long that
+    epoch took.
     """
     if scalars.is_empty():
         return set()
@@ -182,8 +185,17 @@ def stepped(scalars: pl.DataFrame) -> set[tuple[str, int]]:
     measured = own.filter(
         ~pl.col("tag").is_in(["epoch", "step", "checkpoint_step"]) & pl.col("epoch").is_not_null()
     )
+    duration, of_training = (
+        pl.col("tag").str.ends_with("_seconds"),
+        ~pl.col("tag").str.contains(_MEASURED_APART),
+    )
     epochs = (
-        measured.group_by("worker", "attempt").agg(pl.col("epoch").n_unique()).filter(pl.col("epoch") > 1)
+        measured.group_by("worker", "attempt")
+        .agg(
+            pl.col("epoch").n_unique(),
+            timed=(duration & of_training).any() & (~duration & of_training).any(),
+        )
+        .filter((pl.col("epoch") > 1) | pl.col("timed"))
     )
     return {*steps.iter_rows(), *epochs.select("worker", "attempt").iter_rows()}
 

@@ -1,16 +1,18 @@
 """Tables of metrics in a log: a heading that names the columns, and below it a row a step or epoch.
 
 `csv,rank,step,loss,lr`, `| epoch | train mse | sec |`, the same in boxes of rich, and columns of skorch or
-fastai with spaces between.
+fastai with spaces between. Loggers of reinforcement learning (Stable Baselines, Spinning Up) print a box at
+each step instead, with a name and its value in a row.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from analyzer.ingest.logs.metrics import NUMBER, is_metric, scope_of, tag_of
 from analyzer.ingest.logs.progress import ProgressPoint
 from analyzer.model.lazy_regex import lazy_regex
+from analyzer.model.schema import LARGEST_INT
 from analyzer.tables.metric_names import LOSS_WORDS
 
 _SEPARATORS = (",", ";", "\t", "|")
@@ -41,6 +43,15 @@ _WRITER_COLUMN = lazy_regex(
 _NO_METRIC = lazy_regex(r"dur|duration|s|secs?|seconds|lap|wall|took|cp|best", re.IGNORECASE)
 _COUNT = lazy_regex(r"(\d{1,12})(?:\s?/\s?(\d{1,12}))?")
 _VALUE = lazy_regex(rf"({NUMBER})\s?(ms|us|s)?", re.IGNORECASE)
+_RULE = lazy_regex(r"\W{0,2}-{10,200}\W{0,2}$")
+"""A line of dashes, which opens and closes a box of names and values."""
+_PAIR_ROW = lazy_regex(rf"\|\s+([A-Za-z][\w/ .-]{{0,39}}?)\s*\|\s+({NUMBER})\s*\|$", re.IGNORECASE)
+_STEPS_OF_BOX = (
+    "total_timesteps", "timesteps_total", "totalenvinteracts", "timesteps", "total_steps", "steps", "step",
+    "n_updates", "updates", "nupdates", "iterations", "iteration", "epoch", "episodes",
+)  # fmt: skip
+"""Names by which boxes count, the one that loggers count by first."""
+_MIN_PAIRS = 3
 
 
 class _Columns(NamedTuple):
@@ -62,16 +73,36 @@ class TableReader:
         self._columns: _Columns | None = None
         self._writer: str | None = None
         """The worker that the first row names: rows of others are no part of this log's own curve."""
+        self._box: dict[str, float] = {}
+        """Names and values since the line of dashes that opened a box."""
 
     def points(self, text: str) -> list[ProgressPoint]:
         """Return the values in a row of a table; empty for any other line."""
         if len(text) > _MAX_LINE_CHARS or not text.strip():
             return []
         text = text if text.isascii() else text.translate(_BOX_LINES)
+        if pair := _PAIR_ROW.match(text):
+            self._box[re.sub(r"[^\w./]+", "_", pair[1])] = float(pair[2])
+            return []
+        if _RULE.match(text):
+            box, self._box = self._box, {}
+            return self._boxed(box)
         if heading := _columns(text):
             self._columns, self._writer = heading, None
             return []
         return self._row(self._columns, text) if self._columns else []
+
+    def _boxed(self, box: Mapping[str, float]) -> list[ProgressPoint]:
+        """Return the values of a box that was closed; empty if nothing in it counts steps."""
+        names = {name.lower(): name for name in box}
+        counter = next((names[name] for name in _STEPS_OF_BOX if name in names), None)
+        if counter is None or len(box) < _MIN_PAIRS or not 0 <= box[counter] <= LARGEST_INT:
+            return []
+        self.has_rows = True
+        step = int(box[counter])
+        base = ProgressPoint("step", None, None, step, None, float(step), "unknown", "loop")
+        others = (name for name in box if name.lower() not in _STEPS_OF_BOX and is_metric(name))
+        return [base, *(base._replace(tag=name, value=box[name], scope=scope_of(name)) for name in others)]
 
     def _row(self, columns: _Columns, text: str) -> list[ProgressPoint]:
         cells = _cells(text, columns.separator)

@@ -103,35 +103,34 @@ _NOT_PROGRESS = lazy_regex(
     re.IGNORECASE,
 )
 _COUNTER = lazy_regex(
-    r"\s{0,40}\W{0,3}(?:[\w.-]{1,24}(?:\W{1,3}|\s{1,30})){0,3}?(?<![\w.-])"
+    r"(?i)\s{0,40}\W{0,3}(?:[\w.-]{1,24}(?:\W{1,3}|\s{1,30})){0,3}?(?<![\w.-])"
     r"(?!(?:attempts?|day(?!=)|device|file|gpu|host|id|jobs?|line|node|part|pid|port|process|rank|replica|restarts?"
     r"|retr(?:y|ies)|seed|shard|task|thread|try|uptime|version|wait\w*|workers?)\b)"
     r"(?P<name>[^\W\d]{2,24}[\s:=#]|[iknt]=)[\s:=#]{0,2}(?P<count>\d+)"
     r"(?![\w.%-]|[,:]\d| ?(?:[mu]?s|secs?|seconds|[kmg]i?b|bytes)\b)"
-    r"(?:\s*(?:/|of)\s*(?P<total>\d+))?(?=.*?[\s=:(][-+]?\d+\.\d)",
-    re.IGNORECASE,
+    r"(?:\s*(?:/|of)\s*(?P<total>\d+))?(?=.*?[\s=:(][-+]?\d+\.\d)"
 )
 """Regex for a counter of any name near the start of a line with a decimal, as `round 12: bce 0.31`.
 
 Columns of a logger may stand before it, filled with spaces.
 """
-_COUNTER_AFTER_METRICS = lazy_regex(
-    r"(?<![\w.-])(?P<name>(?:update|round|cycle|tick|episode|generation|timestep)s?)[=:] ?(?P<count>\d+)"
-    r"(?![\w.%-]|[,:]\d)(?:\s*(?:/|of)\s*(?P<total>\d+))?",
-    re.IGNORECASE,
+_COUNTER_NAMES = r"(?:update|round|cycle|tick|episode|generation|timestep)s?"
+_COUNTER_BY_NAME = lazy_regex(
+    rf"(?i)(?<![\w.-])(?P<name>{_COUNTER_NAMES})[=:] ?(?P<count>\d+)"
+    r"(?![\w.%-]|[,:]\d)(?:\s*(?:/|of=?)\s*(?P<total>\d+))?"
 )
-"""Regex for a counter of a usual name after the metrics of its line, as in `reward=3.1 update=32`."""
+"""Regex for a counter of a usual name anywhere in its line, as in `reward=3.1 update=32`."""
+_USUAL = lazy_regex(rf"{_COUNTER_NAMES}[\s:=#]?", re.IGNORECASE)
+_TRIAL = lazy_regex(r"Trial \d+ finished with values?: .+?(?= and parameters: )")
+"""Regex for what Optuna logs at the end of a trial, but for the parameters that it had tried."""
 _BENCHMARK_ROW = lazy_regex(
     rf"\s*(\d+)\s+(images/sec: \S+) \+/- [^\n]{{1,40}}? \(jitter = \S+\)\s+({NUMBER})(?=\s|$)", re.IGNORECASE
 )
 """Regex for a row of TensorFlow's benchmarks, whose heading names the columns step, rate and loss."""
-_RISES = 2
-"""How often a counter must have grown before its lines are progress."""
-_MAX_COUNTERS = 50
-_MAX_DIGITS = 25
-"""Maximum length of a step count; longer ones are not converted."""
-_MAX_LINE_CHARS = 2_000
-"""Longer lines are not searched for a custom loop's progress."""
+_RISES, _MAX_COUNTERS = 2, 50
+"""How often a counter must have grown before its lines are progress, and how many counters are watched."""
+_MAX_DIGITS, _MAX_LINE_CHARS = 25, 2_000
+"""Longer step counts are not converted, longer lines not searched for a custom loop's progress."""
 _ZERO_DIGITS = bytes.maketrans(b"123456789", b"000000000")
 
 
@@ -204,19 +203,23 @@ def _layout_of(shape: str) -> _Layout | None:
 
 @lru_cache(maxsize=4096)
 def _counter_layout(shape: str) -> tuple[str, _Layout] | None:
-    """Return (key, layout) of a line with a counter of an unknown name, such as `round 12`; None without one.
+    """Return (key, layout) of a line with a counter of any name, such as `round 12`; None without one.
 
-    The key is the text before the counter, which identifies it in other lines.
+    The key identifies the counter in other lines: its usual name, or the text before it.
     """
+    shape = trial[0] if (trial := _TRIAL.match(shape)) else shape
     if len(shape) > _MAX_LINE_CHARS or _NOT_PROGRESS.search(shape):
         return None
-    match = _COUNTER.match(shape) or (_COUNTER_AFTER_METRICS.search(shape) if has_pair(shape) else None)
-    if match is None:
+    match, at = _COUNTER.match(shape), 0
+    named = None if match and _USUAL.fullmatch(match["name"]) else _COUNTER_BY_NAME.search(shape)
+    if named and has_pair(shape):
+        match, at = named, named.start()
+    if not match:
         return None
-    key = re.sub(r"[-+.0\s]", "", shape[: match.start("count")])
-    total = match.span("total") if match["total"] else None
-    values = tuple(metric for metric in metrics(shape) if metric.number != match.span("count"))
-    return key, _Layout("loop", (None, None, match.span("count"), total), values)
+    span, total = match.span("count"), match.span("total") if match["total"] else None
+    key = re.sub(r"[-+.0\s]", "", shape[at : span[0]])
+    values = tuple(metric for metric in metrics(shape) if metric.number != span)
+    return key, _Layout("loop", (None, None, span, total), values)
 
 
 def _bar_metrics(shape: str) -> Iterator[Metric]:
@@ -258,8 +261,8 @@ class ProgressReader:
         """The step of a line without metrics, which may follow on the lines below."""
         self.has_steps = False
         """Whether a line has named its step or epoch."""
-        self._counters: dict[str, tuple[int, int]] = {}
-        """Words before a counter → its last value, and how often it has grown in a row."""
+        self._counters: dict[str, tuple[int, int, int]] = {}
+        """Words before a counter → its first and last value, and how often it has grown in a row."""
         self._counter = ""
         """Words before the first counter that has grown often enough; all others are then ignored."""
 
@@ -310,12 +313,12 @@ class ProgressReader:
         return [base, *_values(text, layout, base)]
 
     def _grows(self, key: str, count: int) -> bool:
-        """Return whether a counter has grown often enough; it may begin again at 0 or 1."""
+        """Return whether a counter has grown often enough; it may begin again at 0, 1 or its first value."""
         if key not in self._counters and len(self._counters) >= _MAX_COUNTERS:
             return False
-        last, rises = self._counters.get(key, (count, 0))
-        rises = rises + (count > last) if count >= last or count < 2 else 0
-        self._counters[key] = (count, rises)
+        first, last, rises = self._counters.get(key, (count, count, 0))
+        rises = rises + (count > last) if count >= last or count in {0, 1, first} else 0
+        self._counters[key] = (first, count, rises)
         return rises >= _RISES
 
     def points_below(self, text: str) -> list[ProgressPoint]:
@@ -327,7 +330,7 @@ class ProgressReader:
             return []
         if not has_known(text) or _NOT_PROGRESS.search(text):
             return []
-        found = [(*metric.read(text), metric.scope) for metric in metrics(text)]
+        found = ((*metric.read(text), metric.scope) for metric in metrics(text))
         return [self._heading._replace(tag=tag, value=value, scope=scope) for tag, value, scope in found]
 
 

@@ -17,12 +17,18 @@ from analyzer.derive.training.progress import last_places, stepped
         ([("epoch", 1, 0), ("epoch", 2, 0)], False),
         ([("step", 1, None), ("step", 2, None)], False),
         ([("loss", None, 3)], True),
+        ([("nll", 1, None), ("epoch_seconds", 1, None)], True),
+        ([("val_nll", 1, None), ("val_seconds", 1, None)], False),
+        ([("epoch_seconds", 1, None)], False),
     ],
 )
 def test_a_step_or_the_metrics_of_two_epochs_show_training(
     rows: list[tuple[str, int | None, int | None]], *, trained: bool
 ) -> None:
-    """Headings of epochs do not, nor the metrics of one epoch, which may be those of a checkpoint."""
+    """Headings of epochs do not, nor the metrics of one epoch, which may be those of a checkpoint.
+
+    What was read from a checkpoint took no time; an evaluation of it does.
+    """
     columns = {
         "worker": pl.String,
         "attempt": pl.Int64,

@@ -72,6 +72,39 @@ def test_other_lines_are_no_table(lines: list[str]) -> None:
     assert values(*lines) == []
 
 
+def box(**pairs: str) -> list[str]:
+    """Return the lines of a box as Stable Baselines prints it; `/` ends the names of sections."""
+    rows = [f"| {name:<20} | {value:<9} |" for name, value in pairs.items()]
+    return ["-" * 36, "| time/                |           |", *rows, "-" * 36]
+
+
+def test_a_box_of_names_and_values_is_one_step() -> None:
+    """Whatever else it counts, its step is the number of steps in the environment."""
+    lines = box(fps="41", iterations="2", total_timesteps="2048", approx_kl="0.0125", loss="0.25")
+    assert values(*lines, *box(fps="41", total_timesteps="4096", loss="0.2")) == [
+        (None, 2048, "fps", 41.0),
+        (None, 2048, "approx_kl", 0.0125),
+        (None, 2048, "loss", 0.25),
+        (None, 4096, "fps", 41.0),
+        (None, 4096, "loss", 0.2),
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        box(gpus="2", memory="81.0", power="300"),
+        box(total_timesteps="2048", loss="0.25"),
+        box(total_timesteps="2048", fps="41", loss="0.25")[:-1],
+        box(total_timesteps="2e99", fps="41", loss="0.25"),
+    ],
+    ids=["nothing counts", "two pairs", "cut off", "too large a count"],
+)
+def test_another_box_is_no_step(lines: list[str]) -> None:
+    """A box is read once it is closed, and only if it counts steps."""
+    assert values(*lines) == []
+
+
 def test_rows_of_another_rank_are_left_out() -> None:
     """The log is one worker's; a table of all ranks would mix their curves."""
     lines = ["step,rank,loss", "1,0,0.5", "1,1,0.7", "2,0,0.4"]
