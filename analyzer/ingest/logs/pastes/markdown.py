@@ -41,6 +41,10 @@ _CELLS = re.compile(
     r"(?:\s*(?:DEFAULT|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|ALERT|EMERGENCY)\s*\|)? ?(?P<text>.*)$"
 )
 """Regex for a row of a table copied from a log service; lines state their own times, not only the table."""
+_TAKEN_FOR_FENCES = frozenset(
+    {"'''", "´´´", "\N{LEFT SINGLE QUOTATION MARK}" * 3, "\N{RIGHT SINGLE QUOTATION MARK}" * 3}
+)
+"""Lines that people write for a fence, with another key than that of the backtick."""
 _INDENTED = 4
 """Minimum number of characters by which Markdown's blocks of code are indented."""
 
@@ -58,7 +62,7 @@ def begins_output(fence: str) -> bool:
 
 def unmarked(lines: Sequence[str]) -> list[str]:
     """Return pasted lines as they stood in their log, without quote marks, backticks and indentation."""
-    plain = [_unquoted(line) for line in lines]
+    plain = _with_fences([_unquoted(line) for line in lines])
     unquoted = joined(refilled(plain, _quoted(lines)))
     bare = [_without_backticks(line) if line[:1] == "`" else line for line in unquoted]
     depth = min((_depth(line) for line in bare if line.strip()), default=0)
@@ -106,6 +110,14 @@ def _unquoted(line: str) -> str:
         text, bar, rest = row["text"].rpartition("|")
         return text.rstrip() if bar and text[-1:].isspace() and not rest.strip() else row["text"]
     return _QUOTED.sub("", line) if line[:1] == ">" else line
+
+
+def _with_fences(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines of a post without fences, with the signs as fences that its author took for them."""
+    taken = [at for at, line in enumerate(lines) if line.strip() in _TAKEN_FOR_FENCES]
+    if not taken or len(taken) % 2 or any(map(is_fence, lines)):
+        return lines
+    return ["```" if line.strip() in _TAKEN_FOR_FENCES else line for line in lines]
 
 
 def _without_backticks(line: str) -> str:

@@ -126,6 +126,14 @@ def test_code_behind_a_fence_does_not_turn_the_blocks_inside_out() -> None:
     assert unmarked(["```never closed", "KeyError: 1"]) == ["```never closed", "KeyError: 1"]
 
 
+@pytest.mark.parametrize("sign", ["'''", "´´´", "\N{RIGHT SINGLE QUOTATION MARK}" * 3])
+def test_other_signs_that_an_author_takes_for_backticks_begin_and_end_code(sign: str) -> None:
+    """Where they come in pairs, and the post has no fences."""
+    assert unmarked([sign, "KeyError: 1", sign, LOG]) == ["```", "KeyError: 1", "```", LOG]
+    assert unmarked([sign, "KeyError: 1", LOG]) == [sign, "KeyError: 1", LOG]
+    assert unmarked(["```", sign, "KeyError: 1", sign, "```"]) == ["```", sign, "KeyError: 1", sign, "```"]
+
+
 def test_signs_that_a_page_escapes_are_as_the_log_had_them() -> None:
     """As in the source of a page; an ampersand alone is the program's."""
     assert unmarked(['File "t.py", line 1, in &lt;module&gt;', "a &amp; b"]) == [
