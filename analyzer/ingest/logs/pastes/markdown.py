@@ -143,8 +143,9 @@ def _dedented(lines: Sequence[str]) -> list[str]:
         if line.strip():
             if indented < depth:
                 depth = 0
-            if not depth and follows_blank and indented >= _INDENTED and _holds_log(lines[at:], indented):
-                depth = indented
+            if not depth and follows_blank and indented >= _INDENTED:
+                is_code = _holds_log(lines[at:], indented) or _is_lone_error(lines, at)
+                depth = indented if is_code else 0
         moved.append(line[depth:])
         follows_blank = not line.strip()
     return moved
@@ -178,6 +179,17 @@ def _holds_log(lines: Sequence[str], depth: int) -> bool:
     block = takewhile(lambda line: line.strip() and _depth(line) >= depth, lines)
     loggers = (head(line.strip()) for line in block if _depth(line) == depth)
     return _begins_log(lines[0].strip()) or any(each is not None for each in loggers)
+
+
+def _is_lone_error(lines: Sequence[str], at: int) -> bool:
+    """Return True if a line names an error, and no line above it shows by itself that it was printed.
+
+    What AutoGraph quotes is indented too; the name of an error, or frames, stand above it.
+    """
+    above = (line for line in lines[:at] if line.strip())
+    return names_error(lines[at].strip()) and not any(
+        _depth(line) or is_fence(line) or _begins_log(line) or names_error(line) for line in above
+    )
 
 
 def _begins_log(text: str) -> bool:

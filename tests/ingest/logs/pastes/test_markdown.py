@@ -81,6 +81,14 @@ def test_other_indented_blocks_stay() -> None:
     assert unmarked([*error, "    ValueError: bad"]) == [*error, "    ValueError: bad"]
 
 
+def test_an_indented_error_below_nothing_but_prose_is_moved_to_the_margin() -> None:
+    """A post may quote no more than that; below frames or another error, it goes on with what stands there."""
+    error = "NotFoundError: libhdfs.so: cannot open shared object file"
+    assert unmarked(["On two nodes:", "", f"      {error}"]) == ["On two nodes:", "", error]
+    for above in (LOG, "ValueError: in user code:", "```", '    File "train.py", line 3, in step  *'):
+        assert unmarked(["See below.", above, "", f"      {error}"])[-1] == f"      {error}"
+
+
 def test_only_what_stands_in_blocks_of_code_is_of_the_log() -> None:
     """Prose around them says nothing of the log's form."""
     assert fenced(["It says:", "```sh", "[worker 0] up", "```", "Why?"]) == ["[worker 0] up"]
