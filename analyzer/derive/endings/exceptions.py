@@ -5,6 +5,7 @@ passed between workers names the remote target or has a marker (wording: `rules/
 """
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -42,6 +43,16 @@ _HEADING = re.compile(
 """Regex of what TensorFlow prints above the message of a graph that failed, from the exception's name on."""
 _BAR_BELOW = re.compile(r"\n\s*\d+/(?:\d+|Unknown) ?(?:\[[=>.]|━|- \d+m?s ).*", re.DOTALL)
 """Regex for a Keras bar, and all after it, below a message: standard output may be flushed late."""
+_CALLED_BY_KERAS = re.compile(r"Exception encountered when calling [^\n]*\n\s*\n(?:\x1b\[1m)?")
+"""Regex of what Keras 2.8 and later prints above the message of an exception that a layer raised."""
+_ARGUMENTS_BELOW = re.compile(
+    r"(?:\x1b\[0m)?\n\s*\n\s*(?:Call a|A)rguments received by [^\n]*:[^\S\n]*(?:\n.*|$)", re.DOTALL
+)
+"""Regex of what Keras prints below such a message."""
+_TRACED_BY_AUTOGRAPH = re.compile(
+    r"in user code:[^\S\n]*\n(?:[^\n]*\n)*?[^\S\n]*(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Iteration): "
+)
+"""Regex of the frames that AutoGraph prints above the message of an exception, up to that message."""
 _CAUSED_BY = re.compile(
     r"^(?:\w+\.)*[A-Z]\w*: (\[Errno \d+\] [^\n]*)\n+The above exception was the direct cause of ",
     re.MULTILINE,
@@ -261,13 +272,20 @@ def _is_of_display(frames: str) -> bool:
 
 def _message(text: str, raised: Raised) -> str:
     """Return the message of an exception, and behind it that of the operating system that caused it."""
-    message = _CREATED_AT.sub("", _DEFINED_AT.sub("", raised.message))
+    message = _CREATED_AT.sub("", _DEFINED_AT.sub("", _unwrapped(raised.message)))
     message = _LOGS_BELOW.sub("", _FROM_TASK.sub("", message))
     message = _BAR_BELOW.sub("", message)[:_LONGEST_MESSAGE]
     if _IN_COLUMN.match(text):
         message = " ".join(message.split())
     causes = _CAUSED_BY.findall(text, 0, raised.start)
     return f"{message} (caused by {causes[-1]})" if causes else message
+
+
+def _unwrapped(message: str) -> str:
+    """Return a message without what AutoGraph and Keras put around it, once for each function and layer."""
+    while above := _CALLED_BY_KERAS.match(message) or _TRACED_BY_AUTOGRAPH.match(message):
+        message = textwrap.dedent(" " * 4 + _ARGUMENTS_BELOW.sub("", message[above.end() :])).strip()
+    return message
 
 
 def _is_of_runtime(raised: Raised, wording: _Wording) -> bool:

@@ -36,8 +36,9 @@ _DUMPED = lazy_regex(
 _TENSORFLOW_ERROR = lazy_regex(
     r"tensorflow\.|(?:\w+\.)*(?:PSUnavailableError|errors_impl)|NotImplementedError: unable to open file: "
     r"|\w+Error(?: \(see above for traceback\): |: (?:From /job:\S+:|Graph execution error:)\s*$)"
+    r"|\w+: Exception encountered when calling "
 )
-"""Regex for an error of TensorFlow, whose message has further lines; notebooks name its class alone."""
+"""Regex for an error of TensorFlow or Keras, whose message has more lines; notebooks name a class alone."""
 
 _STATUS = lazy_regex(r'\{"created":"@')
 _LOST_TASK = " TaskSetManager: Lost task "

@@ -67,6 +67,15 @@ def test_the_end_of_a_huge_record_is_kept() -> None:
     assert after.kind == "progress"
 
 
+def test_what_keras_tells_of_a_layer_belongs_to_its_exception() -> None:
+    """The message stands below the layer's name, and the arguments below the message."""
+    told = "RuntimeError: Exception encountered when calling Cond.call().\n\nbad cell\n\nArguments received by Cond.call():"
+    first, _ = read(
+        f'Traceback (most recent call last):\n  File "/w/train.py", line 4, in f\n{told}\n  • a=1\nstep 3 loss 0.5\n'
+    )
+    assert first.text.endswith(f"{told}\n  • a=1")
+
+
 def test_a_status_and_its_details_are_one_record() -> None:
     """What gRPC adds stands on lines without a prefix."""
     status, progress = read(STATUS)

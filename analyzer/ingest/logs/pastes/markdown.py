@@ -41,6 +41,10 @@ _CELLS = re.compile(
     r"(?:\s*(?:DEFAULT|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|ALERT|EMERGENCY)\s*\|)? ?(?P<text>.*)$"
 )
 """Regex for a row of a table copied from a log service; lines state their own times, not only the table."""
+_TAKEN_FOR_FENCES = frozenset(
+    {"'''", "´´´", "\N{LEFT SINGLE QUOTATION MARK}" * 3, "\N{RIGHT SINGLE QUOTATION MARK}" * 3}
+)
+"""Lines that people write for a fence, with another key than that of the backtick."""
 _INDENTED = 4
 """Minimum number of characters by which Markdown's blocks of code are indented."""
 
@@ -58,7 +62,7 @@ def begins_output(fence: str) -> bool:
 
 def unmarked(lines: Sequence[str]) -> list[str]:
     """Return pasted lines as they stood in their log, without quote marks, backticks and indentation."""
-    plain = [_unquoted(line) for line in lines]
+    plain = _with_fences([_unquoted(line) for line in lines])
     unquoted = joined(refilled(plain, _quoted(lines)))
     bare = [_without_backticks(line) if line[:1] == "`" else line for line in unquoted]
     depth = min((_depth(line) for line in bare if line.strip()), default=0)
@@ -108,6 +112,14 @@ def _unquoted(line: str) -> str:
     return _QUOTED.sub("", line) if line[:1] == ">" else line
 
 
+def _with_fences(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines of a post without fences, with the signs as fences that its author took for them."""
+    taken = [at for at, line in enumerate(lines) if line.strip() in _TAKEN_FOR_FENCES]
+    if not taken or len(taken) % 2 or any(map(is_fence, lines)):
+        return lines
+    return ["```" if line.strip() in _TAKEN_FOR_FENCES else line for line in lines]
+
+
 def _without_backticks(line: str) -> str:
     """Return what a line of code says; an error may quote names in backticks of its own."""
     code = line[1:].removesuffix("`")
@@ -131,8 +143,9 @@ def _dedented(lines: Sequence[str]) -> list[str]:
         if line.strip():
             if indented < depth:
                 depth = 0
-            if not depth and follows_blank and indented >= _INDENTED and _holds_log(lines[at:], indented):
-                depth = indented
+            if not depth and follows_blank and indented >= _INDENTED:
+                is_code = _holds_log(lines[at:], indented) or _is_lone_error(lines, at)
+                depth = indented if is_code else 0
         moved.append(line[depth:])
         follows_blank = not line.strip()
     return moved
@@ -166,6 +179,17 @@ def _holds_log(lines: Sequence[str], depth: int) -> bool:
     block = takewhile(lambda line: line.strip() and _depth(line) >= depth, lines)
     loggers = (head(line.strip()) for line in block if _depth(line) == depth)
     return _begins_log(lines[0].strip()) or any(each is not None for each in loggers)
+
+
+def _is_lone_error(lines: Sequence[str], at: int) -> bool:
+    """Return True if a line names an error, and no line above it shows by itself that it was printed.
+
+    What AutoGraph quotes is indented too; the name of an error, or frames, stand above it.
+    """
+    above = (line for line in lines[:at] if line.strip())
+    return names_error(lines[at].strip()) and not any(
+        _depth(line) or is_fence(line) or _begins_log(line) or names_error(line) for line in above
+    )
 
 
 def _begins_log(text: str) -> bool:

@@ -46,6 +46,8 @@ _NUMBERED = lazy_regex(r"[a-z][\w.-]*\d[\w.-]*:(?: |$)")
 """Regex for the name of a machine or of a task before a line; people have no numbers."""
 _CHECKED, _MIN_NAMED = 400, 0.98
 """Lines in which a prefix is looked for, and the share of all lines that have it in a log without a post."""
+_KERAS_LAYER = "Error: Exception encountered when calling "
+"""What Keras prints above the message of an exception, with a blank line between them."""
 _LEAST_CODE = 3
 """Minimum number of lines that are taken for code."""
 _LONG_OPENING = 3
@@ -84,6 +86,7 @@ def printed(lines: Sequence[str], fences: Sequence[bool], quoted: Sequence[bool]
         for line, is_code in zip(lines, verbatim, strict=True)
     ]
     _mark_repeated(lines, forms)
+    _mark_told_by_keras(lines, forms)
     _mark_expected(lines, forms, inside)
     for at, said in chat.items():
         forms[at] = Form.PRINTED if is_of_logger(said.strip()) else Form.SPOKEN
@@ -128,6 +131,16 @@ def _mark_repeated(lines: Sequence[str], forms: list[Form]) -> None:
     for at, what in enumerate(forms):
         if what is Form.SENTENCE and often[templates[at]] > 1:
             forms[at] = Form.PRINTED
+
+
+def _mark_told_by_keras(lines: Sequence[str], forms: list[Form]) -> None:
+    """Mark, in place, as printed what Keras tells below the name of the layer that raised an exception."""
+    is_below = False
+    for at, line in enumerate(lines):
+        if is_below and forms[at] is not Form.BLANK:
+            forms[at] = Form.PRINTED
+            is_below = False
+        is_below = is_below or _KERAS_LAYER in line
 
 
 def _mark_expected(lines: Sequence[str], forms: list[Form], inside: Sequence[bool]) -> None:

@@ -81,6 +81,14 @@ def test_other_indented_blocks_stay() -> None:
     assert unmarked([*error, "    ValueError: bad"]) == [*error, "    ValueError: bad"]
 
 
+def test_an_indented_error_below_nothing_but_prose_is_moved_to_the_margin() -> None:
+    """A post may quote no more than that; below frames or another error, it goes on with what stands there."""
+    error = "NotFoundError: libhdfs.so: cannot open shared object file"
+    assert unmarked(["On two nodes:", "", f"      {error}"]) == ["On two nodes:", "", error]
+    for above in (LOG, "ValueError: in user code:", "```", '    File "train.py", line 3, in step  *'):
+        assert unmarked(["See below.", above, "", f"      {error}"])[-1] == f"      {error}"
+
+
 def test_only_what_stands_in_blocks_of_code_is_of_the_log() -> None:
     """Prose around them says nothing of the log's form."""
     assert fenced(["It says:", "```sh", "[worker 0] up", "```", "Why?"]) == ["[worker 0] up"]
@@ -124,6 +132,14 @@ def test_code_behind_a_fence_does_not_turn_the_blocks_inside_out() -> None:
     pasted = ["```def main(argv):", "  run()", "```  ", said, "```", "KeyError: 1", "```", said]
     assert unmarked(pasted) == ["```", "  run()", "```  ", "", "```", "KeyError: 1", "```", ""]
     assert unmarked(["```never closed", "KeyError: 1"]) == ["```never closed", "KeyError: 1"]
+
+
+@pytest.mark.parametrize("sign", ["'''", "´´´", "\N{RIGHT SINGLE QUOTATION MARK}" * 3])
+def test_other_signs_that_an_author_takes_for_backticks_begin_and_end_code(sign: str) -> None:
+    """Where they come in pairs, and the post has no fences."""
+    assert unmarked([sign, "KeyError: 1", sign, LOG]) == ["```", "KeyError: 1", "```", LOG]
+    assert unmarked([sign, "KeyError: 1", LOG]) == [sign, "KeyError: 1", LOG]
+    assert unmarked(["```", sign, "KeyError: 1", sign, "```"]) == ["```", sign, "KeyError: 1", sign, "```"]
 
 
 def test_signs_that_a_page_escapes_are_as_the_log_had_them() -> None:

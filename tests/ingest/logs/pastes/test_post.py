@@ -107,6 +107,23 @@ def test_what_a_colon_announces_was_printed() -> None:
     assert unmarked([ASKED, "Description:", paragraph]) == ["", "Description:", ""]
 
 
+def test_what_keras_tells_below_a_layer_was_printed() -> None:
+    """A sentence of its own, between blank lines, as people write them."""
+    sentence = (
+        "The kernel of this layer was called while defining a new graph. It may not be called so, sadly."
+    )
+    layer = "ValueError: Exception encountered when calling Dense.call()."
+    assert unmarked([ASKED, LOG, layer, "", sentence, ""]) == ["", LOG, layer, "", sentence, ""]
+    assert unmarked([ASKED, LOG, "ValueError: bad", "", sentence, ""]) == [
+        "",
+        LOG,
+        "ValueError: bad",
+        "",
+        "",
+        "",
+    ]
+
+
 def test_the_subject_of_a_mail_tells_that_people_speak() -> None:
     """A line of a program in such a form is alone."""
     said = [
