@@ -72,6 +72,28 @@ def test_values_that_come_back_to_the_last_digit() -> None:
     assert found(curve([2.5, 2.4, 2.3]))["recurring"] is None
 
 
+@pytest.mark.parametrize(
+    ("tag", "values", "improved"),
+    [
+        ("loss", LEARNS, True),
+        ("loss", NOISE, False),
+        ("loss", [0.9, 0.8], True),
+        ("loss", [0.9], False),
+        ("loss", [0.9, 0.8, math.nan], False),
+        ("critic_loss", [-1.0, -2.0], True),
+        ("eval/rmse", [2.0, 1.0], True),
+        ("accuracy", [0.4, 0.6], True),
+        ("accuracy", [0.6, 0.4], False),
+        ("mean_reward", [-20.0, -5.0], True),
+        ("lr", [0.1, 0.01], False),
+        ("step_seconds", [2.0, 0.1], False),
+    ],
+)
+def test_what_shows_that_a_model_learned(tag: str, values: list[float], improved: bool) -> None:
+    """Losses and errors that fall, scores that rise; neither settings nor times."""
+    assert found(curve(values).with_columns(tag=pl.lit(tag)))["improved"] == improved
+
+
 def test_a_rise_that_lasts_and_one_that_goes_on() -> None:
     """Times of steps that take longer and longer, or from some step on; the first one holds what is compiled."""
     grows = found(curve([9.0] + [1.0] * 7 + [float(n) for n in range(2, 10)]))
