@@ -152,7 +152,7 @@ def _has_exploded(row: Mapping[str, Any]) -> bool:
 
 
 def _has_improved(summary: Mapping[str, Any], quantity: str | None) -> bool:
-    """Return True if a loss or an error is clearly lower in the later half than at first, or a score higher."""
+    """Return True if a loss or error is clearly lower in the later half than at first, or a score higher."""
     falls = quantity in {"training_loss", "loss"} or _ERRORS.search(summary["tag"])
     if summary["_finite"] < 2 or summary["nonfinite"] or not (falls or _SCORES.search(summary["tag"])):
         return False
