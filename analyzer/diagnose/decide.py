@@ -16,11 +16,20 @@ from analyzer.model.run import Tables
 from analyzer.model.task_names import is_kernel_log, listed
 
 _DOUBTED = (0.78, 0.6)
-"""Highest confidence of a healthy verdict contradicted by one observation, and by several."""
+"""Highest confidence of a healthy verdict contradicted by one observation, and by several.
+
+An end that is inferred, and a model that was not seen to learn, count as one more beside such an observation.
+"""
 _FINISHED = 0.95
 """Confidence of a healthy verdict if the files show how every training worker ended."""
 _INFERRED = 0.75
 """Confidence of a healthy verdict if the end of a training worker is inferred."""
+_NOT_SEEN_TO_LEARN = LEVELS["likely"]
+"""Highest confidence of a healthy verdict if no value in the files shows that the model learned.
+
+Of 286 finished jobs that were labelled before they were analyzed, 92 of 100 were healthy where a training
+loss was read, 55 of 100 where none was, and half where the last loss was not below the first.
+"""
 _SHORT_OF_PLAN = LEVELS["possible"]
 """Highest confidence of a healthy verdict if a worker ended before its planned end, and no line says why."""
 _LOCAL_DEVICES = r"Using MirroredStrategy with devices \([^()]*/job:localhost/"
@@ -223,9 +232,13 @@ def _without_cause(
         against = [*refuting, *crashed]
         inferred = lives.filter(~pl.col("sure"))
         short = stopped_short(lives)
+        learned = _learned(tables["curves"])
         sure = _SHORT_OF_PLAN if short else _INFERRED if inferred.height else _FINISHED
-        confidence = min(sure, _DOUBTED[len(against) > 1]) if against else sure
-        limit = _limit(confidence, inferred, [f.summary for f in refuting] + crashed, short=short)
+        sure = sure if learned else min(sure, _NOT_SEEN_TO_LEARN)
+        doubts_of_end = [inferred.height > 0, not learned]
+        confidence = min(sure, _DOUBTED[len(against) + sum(doubts_of_end) > 1]) if against else sure
+        speaking = [f.summary for f in refuting] + crashed
+        limit = _limit(confidence, inferred, speaking, short=short, learned=learned)
         doubts = (*(f.summary for f in refuting if f.role is not Role.CONTEXT), *crashed)
         return Decision(Verdict.HEALTHY, "healthy", confidence, None, rejected, doubts, limit)
     if _training_broke(tables) or stated_failure(tables["facts"]) or _ends_in_traceback(tables):
@@ -272,7 +285,14 @@ def stopped_short(lives: pl.DataFrame) -> bool:
     return lives.height > 0 and bool(lives["left_short"].all(ignore_nulls=False))
 
 
-def _limit(confidence: float, inferred: pl.DataFrame, against: Sequence[str], *, short: bool) -> str:
+def _learned(curves: pl.DataFrame) -> bool:
+    """Return True if a loss, an error or a score in the files became clearly better in training."""
+    return bool(curves["improved"].fill_null(value=False).any())
+
+
+def _limit(
+    confidence: float, inferred: pl.DataFrame, against: Sequence[str], *, short: bool, learned: bool
+) -> str:
     """Return why a verdict of healthy is not more certain; empty without a reason in the files."""
     has_code = pl.col("exit_code").is_not_null()
     unseen, exited = (inferred.filter(each)["worker"].to_list() for each in (~has_code, has_code))
@@ -281,6 +301,8 @@ def _limit(confidence: float, inferred: pl.DataFrame, against: Sequence[str], *,
         reasons += [f"{listed(exited)} exited with code 0, and no line shows that all steps were done"]
     if short:
         reasons += ["the plan was longer, and no line says that the training was done or why it stopped"]
+    if not learned:
+        reasons += ["no loss or metric in the files shows that the model learned"]
     reasons += [f"“{each.rstrip('.')}” speaks against it" for each in against[:1]]
     return f"The confidence is only {100 * confidence:.0f} %: {'; '.join(reasons)}." if reasons else ""
 

@@ -178,8 +178,11 @@ def test_the_scheduler_alone_says_that_the_job_failed(
     assert stated_failure(tables["facts"]) == says
 
 
-_FAR = "Epoch 3/10\n90/90 - 58s - loss: 0.3333 - 58s/epoch - 640ms/step\n"
-_LAST = "Epoch 10/10\n90/90 - 58s - loss: 0.3333 - 58s/epoch - 640ms/step\n"
+_FAR = "".join(
+    f"Epoch {epoch}/10\n90/90 - 58s - loss: {1 / epoch:.4f} - 58s/epoch - 640ms/step\n" for epoch in (1, 2, 3)
+)
+_LAST = _FAR + "Epoch 10/10\n90/90 - 58s - loss: 0.1333 - 58s/epoch - 640ms/step\n"
+_NO_BETTER = "Epoch 10/10\n90/90 - 58s - loss: 0.3333 - 58s/epoch - 640ms/step\n"
 
 
 @pytest.mark.runs
@@ -192,12 +195,31 @@ _LAST = "Epoch 10/10\n90/90 - 58s - loss: 0.3333 - 58s/epoch - 640ms/step\n"
         (_FAR + "Epoch 3: early stopping\n", 0.95),
         (_FAR + "training finished\n", 0.95),
         ("step 9800/10000 loss 0.5\nstep 9900/10000 loss 0.5\n", 0.75),
-        ("epoch 8/10 loss 0.5\nepoch 9/10 loss 0.5\n", 0.95),
+        ("epoch 8/10 loss 0.5\nepoch 9/10 loss 0.4\n", 0.95),
+        (_NO_BETTER, 0.78),
+        ("step 1 loss 0.5\nstep 2 loss 0.5\ntraining finished\n", 0.78),
+        ("step 1 accuracy 0.5\nstep 2 accuracy 0.6\ntraining finished\n", 0.95),
+        ("training finished\n", 0.78),
     ],
-    ids=["epochs", "steps", "done", "stopped early", "said so", "steps that no line shows", "epochs from 0"],
+    ids=[
+        "epochs",
+        "steps",
+        "done",
+        "stopped early",
+        "said so",
+        "steps that no line shows",
+        "epochs from 0",
+        "one value",
+        "a loss that stays",
+        "an accuracy that rises",
+        "no value",
+    ],
 )
 def test_an_end_far_from_the_plan_is_doubted(tables_of: TablesOf, log: str, confidence: float) -> None:
-    """Exit code 0 does not show that the training was done; EarlyStopping may say nothing."""
+    """Exit code 0 does not show that the training was done; EarlyStopping may say nothing.
+
+    Nor does an end show that the model learned: that takes a loss, an error or a score that became better.
+    """
     tables = tables_of(
         {"worker-0.log": log, "worker-1.log": log, "exit_codes.txt": "worker-0 0\nworker-1 0\n"}
     )

@@ -15,7 +15,7 @@ import polars as pl
 from analyzer.derive.curves.between_workers import compare, first_nonfinite
 from analyzer.derive.curves.restarts import resumed
 from analyzer.derive.curves.series import agreement
-from analyzer.derive.curves.summaries import FAR, KEY, OVERFLOW, ratio, summaries
+from analyzer.derive.curves.summaries import FAR, KEY, OVERFLOW, START, ratio, summaries
 from analyzer.model.schema import POSITIONS
 from analyzer.model.task_names import position
 from analyzer.tables.builders import frame
@@ -35,6 +35,18 @@ _NOT_OF_MODEL = re.compile(
     r"(?i)(?:^|[_/])(?:s|sec|secs|seconds?|time|elapsed|eta|imgs?|images|samples|examples|tokens?|kimg)(?:[_/]|$)"
 )
 """Regex for tags of durations, rates and counters."""
+_ERRORS = re.compile(
+    r"(?i)(?:^|[_/. ])"
+    r"(?:bce|cer|err(?:or)?|mae|mape|mse|nll|perplexity|ppl|recon(?:struction)?|rmse|wer|xent)$"
+)
+"""Regex for tags of what is to fall besides losses."""
+_SCORES = re.compile(
+    r"(?i)(?:^|[_/. ])(?:\w*acc(?:uracy)?|auc|bleu|dice|f1|(?:mean_)?iou|map|psnr|r2"
+    r"|(?:avg_|mean_|episode_)?(?:return|reward|score))$"
+)
+"""Regex for tags of what is to rise."""
+_BETTER = 0.05
+"""Least improvement, relative to the start, that shows that a model learned: noise of means is less."""
 _QUANTITIES: Mapping[str, re.Pattern[str]] = {
     "training_loss": re.compile(
         r"(?i)^(?:(?:train|training|local|global|batch|epoch|total|mean|step)[_/ ]?)*"
@@ -114,6 +126,7 @@ def _row(summary: Mapping[str, Any], values: pl.DataFrame) -> dict[str, Any]:
         "still_share": summary["still"] / summary["points"],
         "from_start": _starts_at_first_step(summary),
     }
+    row["improved"] = _has_improved(summary, row["quantity"])
     row["exploded"] = _has_exploded(row)
     if not row["exploded"]:
         row |= dict.fromkeys(("exploded_epoch", "exploded_step", "exploded_steps"))
@@ -136,6 +149,19 @@ def _has_exploded(row: Mapping[str, Any]) -> bool:
     largest = row["max_value"] or 0.0
     grew = (row["growth"] or 0.0) >= _LARGE and (row["last_growth"] or 0.0) >= FAR
     return largest >= OVERFLOW or (grew and row["points"] >= 3 and largest >= _LARGE)
+
+
+def _has_improved(summary: Mapping[str, Any], quantity: str | None) -> bool:
+    """Return True if a loss or error is clearly lower in the later half than at first, or a score higher."""
+    falls = quantity in {"training_loss", "loss"} or _ERRORS.search(summary["tag"])
+    if summary["_finite"] < 2 or summary["nonfinite"] or not (falls or _SCORES.search(summary["tag"])):
+        return False
+    few = summary["_finite"] < 2 * START
+    start, later = (
+        summary[name] for name in (("first_value", "last_value") if few else ("_start", "_later"))
+    )
+    gained: float = start - later if falls else later - start
+    return gained > 0 and gained >= _BETTER * abs(start)
 
 
 def _decrease(summary: Mapping[str, Any]) -> float | None:

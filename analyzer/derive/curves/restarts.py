@@ -34,6 +34,7 @@ def _compare_attempts(before: pl.DataFrame, after: pl.DataFrame, start: Any) -> 
         "resumed_value": first["value"],
         "resumed_growth": ratio(first["value"], held["value"]),
         **{key: first[key] for key in PLACE},
+        "outdone": max(map(order, after.iter_rows(named=True))) > order(last),
         "anew": order(first) <= order(before.row(0, named=True)) and before.height > 1,
         **_regression(before.filter(is_before(*order(first))), after, start),
     }

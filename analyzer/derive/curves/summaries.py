@@ -14,6 +14,8 @@ FAR = 100
 """Factor over the first value from which on a loss has exploded; those of healthy runs reach 4.4."""
 START = 3
 """Number of first values whose median is the start of the curve."""
+_ENOUGH_THIRDS = 15
+"""Minimum number of values of which a first half and a last third are compared."""
 _LOST = 3
 """Minimum number of non-finite values at the end of a curve that is lost."""
 _STILL = 1e-3
@@ -41,6 +43,9 @@ def summaries(values: pl.DataFrame) -> pl.DataFrame:
         nonfinite=bad.sum(),
         decimals=numbers.cast(pl.String).str.extract(r"\.(\d+)$").str.len_chars().max(),
         still=_last_alike(numbers),
+        lasting_rise=_lasting_rise(numbers),
+        rises_on=_rises_on(numbers),
+        recurring=numbers.slice(START).is_in(numbers.head(START).implode()).mean(),
         lost=(bad.sum() >= _LOST) & (bad.sum() == pl.len() - bad.arg_max()),
         first_value=numbers.first(),
         last_value=numbers.last(),
@@ -60,6 +65,23 @@ def _last_alike(numbers: pl.Expr) -> pl.Expr:
     """Return how many values at the end of a curve equal the last one, within `_STILL`."""
     alike = (numbers - numbers.last()).abs() <= _STILL * numbers.last().abs()
     return alike.cast(pl.Int64).reverse().cum_min().sum()
+
+
+def _lasting_rise(numbers: pl.Expr) -> pl.Expr:
+    """Return the ratio of the smallest value of the last third to the largest of the first half.
+
+    The very first value does not count: the time of a first step has what is compiled.
+    """
+    size = numbers.len()
+    earlier = numbers.slice(1, size // 2 - 1).max()
+    return pl.when(size >= _ENOUGH_THIRDS, earlier > 0).then(numbers.tail(size // 3).min() / earlier)
+
+
+def _rises_on(numbers: pl.Expr) -> pl.Expr:
+    """Return whether all values of the last sixth are above all of the sixth before it."""
+    part = numbers.len() // 6
+    before = numbers.slice(numbers.len() - 2 * part, part).max()
+    return pl.when(numbers.len() >= _ENOUGH_THIRDS).then(numbers.tail(part).min() > before)
 
 
 def _first_of(rows: pl.Expr, place: str, **columns: str) -> Iterator[pl.Expr]:

@@ -45,10 +45,12 @@ def _end_of(life: Life) -> tuple[str, bool]:
     closed = closing is not None and (raised is None or comes_after(closing, raised) or life.aborted_at_exit)
     if closing and code is None and life.place and life.place.is_within_epoch:
         closed = closed and closing["of_training"]
+    closed = closed and not life.raised_short_of_plan
     if closed and (code in {None, 0, -6} or life.terminated_after_closing):
         return "finished", True
     leaves = raised is None or raised["type"] in {"KeyboardInterrupt", "SystemExit"}
-    died = code in {None, 1, 255, -6} or (code == 0 and raised is not None and _was_last(raised, life))
+    swallowed = code == 0 and raised is not None and (life.raised_short_of_plan or _was_last(raised, life))
+    died = swallowed or code in {None, 1, 255, -6}
     if raised is not None and not leaves and died:
         sure = code is not None or _nothing_may_follow(raised, life)
         return ("exception" if raised["own"] else "aborted_by_peer"), sure
@@ -171,13 +173,14 @@ def _from_the_peers(lives: Sequence[Life], ended: dict[str, tuple[str, bool]], f
 def _aborted_at_exit(life: Life, lives: Sequence[Life]) -> bool:
     """Return True if the last line is libstdc++'s about a thread left over, and all others exited with 0.
 
+    A collector may have put a time or a label in front of it.
     Workers of collectives cannot reach their end once one of them is gone, so it was at its end as well.
     """
     others = [other for other in lives if other is not life]
     if life.exit_code != -_SIGABRT or life.exception or not others or not life.tail:
         return False
     served = any(other.row["role"] == "ps" for other in others)
-    left_over = life.tail[-1]["text"].startswith("terminate called without an active exception")
+    left_over = life.tail[-1]["text"].rstrip().endswith("terminate called without an active exception")
     return left_over and not served and all(other.exit_code == 0 for other in others)
 
 

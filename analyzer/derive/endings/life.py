@@ -66,6 +66,11 @@ class Life:
         """Return the last value stated for a key; None if there is none."""
         return self.facts[key][-1]["value"] if self.facts[key] else None
 
+    def only(self, key: str) -> int | None:
+        """Return the number stated for a key; None if there is none, or several that differ."""
+        stated = {row["value"] for row in self.facts[key]}
+        return int(stated.pop()) if len(stated) == 1 else None
+
     @property
     def attempt(self) -> int:
         """Return the number of the last attempt, from 1."""
@@ -117,6 +122,19 @@ class Life:
         native = raised["type"] == "FatalPythonError" and raised["message"].startswith("Aborted")
         running = any(' (most recent call first):\n  File "' in row["text"] for row in self.tail)
         return native and not running and bool(comes_after(raised, self.closing))
+
+    @property
+    def raised_short_of_plan(self) -> bool:
+        """Return True if its own exception ended the training, and much of the plan that it states was left.
+
+        What a script around the training says below it (`pipeline finished`) does not undo that. A line that
+        says that the training itself was done, such as that of early stopping, does.
+        """
+        raised, place = self.exception, self.place
+        if raised is None or not raised["own"] or place is None or not place.is_far_from_plan:
+            return False
+        trained = self.closing is not None and self.closing["trained"]
+        return not trained and bool(comes_after(raised, place._asdict()))
 
     @property
     def terminated_after_closing(self) -> bool:
@@ -186,6 +204,8 @@ def _add_progress(
         life.place, life.stepped, life.closing = places.get(key), key in trained, done.get(key)
         if life.place and any(comes_after(row, life.place._asdict()) for row in life.facts["excerpt_begins"]):
             life.place, life.closing = life.place._replace(epochs=None, steps=None), None
+        if life.place:
+            life.place = life.place.with_plan(life.only("planned_steps"), life.only("planned_epochs"))
         life.first_line = first.get(life.place.source) if life.place else None
         life.times = spans.get(life.worker, (None, None))
         life.served, life.joined = (

@@ -102,8 +102,8 @@ def _of_one_step(rows: Sequence[dict[str, Any]], timed: pl.DataFrame) -> Iterato
 
 
 def _by_the_clock(timed: pl.DataFrame) -> pl.DataFrame:
-    """Return worker and median seconds from one step to the next, by the times of their lines."""
-    between = (pl.col("time").diff() / pl.col("step").diff()).over("worker", "tag")
+    """Return worker and median seconds from one step, or epoch, to the next, by the times of their lines."""
+    between = (pl.col("time").diff() / pl.coalesce("step", "epoch").diff()).over("worker", "tag")
     paces = timed.drop_nulls("time").select("worker", seconds=between)
     paces = paces.filter(pl.col("seconds").is_finite() & (pl.col("seconds") > 0))
     return paces.group_by("worker", maintain_order=True).agg(pl.col("seconds").median())

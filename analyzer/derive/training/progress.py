@@ -62,6 +62,19 @@ class Place(NamedTuple):
         """Return True if the log states how many epochs were planned or, without epochs, how many steps."""
         return self.epochs is not None or (self.epoch is None and self.steps is not None)
 
+    def with_plan(self, steps: int | None, epochs: int | None) -> "Place":
+        """Return it with a plan that another line states, unless its own lines state one or it is beyond it.
+
+        A position beyond the plan counts in another unit.
+        """
+        if self.states_plan or self.origin == "fit":
+            return self
+        if steps is not None and self.epoch is None and self.step is not None and self.step <= steps:
+            return self._replace(steps=steps)
+        if epochs is not None and self.step is None and self.epoch is not None and self.epoch <= epochs:
+            return self._replace(epochs=epochs)
+        return self
+
     @property
     def is_planned_end(self) -> bool:
         """Return True if the log states how many steps or epochs were planned, and this is the last."""
@@ -239,7 +252,8 @@ def completion_lines(
                 steps = [{**step, "line": step["reached"] or step["line"]} for step in steps]
             order = set(_orders(row, steps))
             if order == {True} or (not order and trained.is_in(row["text"])):
-                found[life] = row | {"of_training": trained.is_in(whole)}
+                told = of_training or found.get(life, {}).get("trained", False)
+                found[life] = row | {"of_training": trained.is_in(whole), "trained": told}
     return {life: row for life, row in found.items() if row["kind"] != "progress" or with_step[life] == 1}
 
 

@@ -36,6 +36,7 @@ _ADDRESSES = {
 """Regexes for the addresses of the tasks of one job, in the order of their indices."""
 _ROLE = re.compile(r"[a-z_]+")
 _INDEX = re.compile(r"[0-9]{1,9}")
+_INTEGER = re.compile(r"[0-9]+")
 _MAX_CUTS = 64
 """Maximum number of closing braces to try as the end of a literal; each try parses the whole text."""
 
@@ -48,7 +49,7 @@ def facts(hit: Hit, announced: Message) -> Iterator[tuple[str, str | None]]:
         yield "task", f"{hit.captures['task_type']}:{hit.captures['task_id']}"
     if "main_thread" in hit.captures:
         yield _main_thread(hit.captures["main_thread"])
-    for key, value in _with_full_path(hit.captures).items():
+    for key, value in _with_share(_with_full_path(hit.captures)).items():
         yield from _normal(key, value, hit.captures)
 
 
@@ -99,6 +100,14 @@ def _with_full_path(captures: Mapping[str, str]) -> Mapping[str, str]:
         return captures
     path = captures["checkpoint"]
     return {"checkpoint": path if path.endswith(f"-{step}") else f"{path}-{step}"}
+
+
+def _with_share(captures: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the captured groups; records that a reader rejected, `900 of 1000`, become their share."""
+    if (counts := captures.get("rejected_records")) is None:
+        return captures
+    rejected, read = map(int, _INTEGER.findall(counts))
+    return {"rejected_records": f"{min(rejected / max(read, 1), 1.0):.2f}"}
 
 
 def _main_thread(frame: str) -> tuple[str, str]:

@@ -78,7 +78,9 @@ _STEP_DURATION = lazy_regex(
 )
 _DURATION = lazy_regex(rf"(?P<stem>\w+?)_(?P<unit>{_UNIT})$", re.IGNORECASE)
 _LOCAL = lazy_regex(
-    r"local|per[_ -]?replica|per[_ -]?worker|this[_ -]?(?:rank|replica|worker)", re.IGNORECASE
+    r"local|per[_ -]?replica|per[_ -]?worker|this[_ -]?(?:rank|replica|worker)"
+    r"|(?<![a-z][_ -])replica[_ -]loss",
+    re.IGNORECASE,
 )
 _OF_EACH = lazy_regex(
     r"(?:\d\s*[a-z][\w/]{0,20}|\b(?:batch|batch[ _-]?size|rate|speed|throughput))"

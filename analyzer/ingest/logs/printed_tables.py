@@ -23,7 +23,7 @@ _MIN_COLUMNS, _MAX_COLUMNS = 3, 40
 _MAX_LINE_CHARS = 1_000
 _NAME = lazy_regex(r"[^\W\d][\w ./%()\[\]-]{0,30}")
 _STEP_COLUMN = lazy_regex(
-    r"(?:(?:global|train|training)[ _]?)?(?:step|iter|iteration|batch|update|round)s?", re.IGNORECASE
+    r"(?:(?:global|train|training)[ _]?)?(?:step|iter|iteration|itr|batch|update|upd|round)s?", re.IGNORECASE
 )
 _EPOCH_COLUMN = lazy_regex(r"ep|epochs?|epoche|[ée]poque|[ée]poca|эпоха", re.IGNORECASE)
 _METRIC_COLUMN = lazy_regex(
@@ -35,7 +35,7 @@ _LOSSES = (
     "loss", "nll", "cost", "perplexity", "ppl", "mae", "mse", "bce", "elbo", "perd", "pérd", "pert", "verl",
     "förlust", "kayıp", "kayip", "потер", "손실", "损失", "損失",
 )  # fmt: skip
-_PLACES = ("step", "iter", "batch", "update", "round", "ep", "época", "époque", "эпоха")
+_PLACES = ("step", "iter", "itr", "batch", "upd", "round", "ep", "época", "époque", "эпоха")
 """Parts of words of which a heading has one of either kind: found a hundred times faster than by a regex."""
 _WRITER_COLUMN = lazy_regex(
     r"(?:(?:global|local|worker)[ _]?)?(?:rank|worker|replica|task|node|host|gpu)", re.IGNORECASE

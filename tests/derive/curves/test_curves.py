@@ -65,6 +65,44 @@ def test_a_loss_that_stands_still_does_not_fall() -> None:
     assert found(curve([3.0] * 3 + [2.0] * 30))["fall"] == math.inf
 
 
+def test_values_that_come_back_to_the_last_digit() -> None:
+    """Of batches that met the weights with which training began."""
+    assert found(curve([1.38741, 1.40152, 1.36618, 1.40152, 1.36618, 0.5]))["recurring"] == 2 / 3
+    assert found(curve(LEARNS))["recurring"] == 0
+    assert found(curve([2.5, 2.4, 2.3]))["recurring"] is None
+
+
+@pytest.mark.parametrize(
+    ("tag", "values", "improved"),
+    [
+        ("loss", LEARNS, True),
+        ("loss", NOISE, False),
+        ("loss", [0.9, 0.8], True),
+        ("loss", [0.9], False),
+        ("loss", [0.9, 0.8, math.nan], False),
+        ("critic_loss", [-1.0, -2.0], True),
+        ("eval/rmse", [2.0, 1.0], True),
+        ("accuracy", [0.4, 0.6], True),
+        ("accuracy", [0.6, 0.4], False),
+        ("mean_reward", [-20.0, -5.0], True),
+        ("lr", [0.1, 0.01], False),
+        ("step_seconds", [2.0, 0.1], False),
+    ],
+)
+def test_what_shows_that_a_model_learned(tag: str, values: list[float], improved: bool) -> None:
+    """Losses and errors that fall, scores that rise; neither settings nor times."""
+    assert found(curve(values).with_columns(tag=pl.lit(tag)))["improved"] == improved
+
+
+def test_a_rise_that_lasts_and_one_that_goes_on() -> None:
+    """Times of steps that take longer and longer, or from some step on; the first one holds what is compiled."""
+    grows = found(curve([9.0] + [1.0] * 7 + [float(n) for n in range(2, 10)]))
+    assert (grows["lasting_rise"], grows["rises_on"]) == (5.0, True)
+    phase = found(curve([9.0] + [1.0] * 7 + [4.0] * 8))
+    assert (phase["lasting_rise"], phase["rises_on"]) == (4.0, False)
+    assert found(curve([1.0] * 14))["lasting_rise"] is None
+
+
 def test_a_curve_from_the_start() -> None:
     """Neither one that goes on nor one of a restarted worker."""
     assert found(curve(LEARNS))["from_start"]
@@ -103,6 +141,8 @@ def test_a_restart_is_held_against_what_it_left() -> None:
     assert (again["resumed_growth"], again["anew"]) == (1.0, False)
     anew = found(before, curve([4.0, 2.0], attempt=2))
     assert (anew["resumed_growth"], anew["anew"]) == (1.0, True)
+    assert not anew["outdone"]
+    assert found(before, curve([4.0] * 90, attempt=2))["outdone"]
     assert found(before)["resumed_growth"] is None
 
 

@@ -12,6 +12,11 @@ TRAINED = [*steps(1, 2), ABORTED]
     ("log", "codes", "ended"),
     [
         (TRAINED, ("-6", "0", "0"), "finished"),
+        (
+            [*steps(1, 2), says(f"2026-11-28T02:33:45.84Z {ABORTED.record['text']}")],
+            ("-6", "0", "0"),
+            "finished",
+        ),
         (TRAINED, ("-6", "0", "1"), "signal"),
         (TRAINED, ("-11", "0", "0"), "signal"),
         ([*steps(1, 2), ABORTED, says("step 3 loss 0.5")], ("-6", "0", "0"), "signal"),

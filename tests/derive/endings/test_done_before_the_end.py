@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.derive.logs import Line, cluster_of, derived, says, server_started, step
+from tests.derive.logs import Line, cluster_of, derived, raised, says, server_started, step
 
 CLUSTER = {"worker:0": cluster_of("a:1", "b:1")}
 TRAINING = [server_started(10.0), *(step(n, 10.0 + n) for n in range(1, 6))]
@@ -93,3 +93,37 @@ def test_a_worker_that_leaves_for_a_preemption_has_not_finished() -> None:
     left = says("INFO:tensorflow:PreemptionCheckpointHandler: checkpoint saved. Exiting.", 16.0)
     logs = {f"worker-{n}.log": [*TRAINING, left] for n in range(2)}
     assert derived(logs, cluster_spec=CLUSTER)["lifetimes"]["ended"].to_list() == ["unknown", "unknown"]
+
+
+PART = [step(n, steps=20) for n in range(1, 8)]
+CRASH = raised("ValueError: invalid literal for int() with base 10: 'n/a'")
+WRAPPED = says("pipeline finished")
+STOPPED = says("Epoch 7: early stopping")
+
+
+@pytest.mark.parametrize(
+    ("lines", "ended"),
+    [
+        ([*PART, CRASH, WRAPPED], "exception"),
+        ([*PART, CRASH, step(20, steps=20), WRAPPED], "finished"),
+        ([*PART, step(20, steps=20), CRASH, WRAPPED], "finished"),
+        ([*PART, STOPPED, CRASH, WRAPPED], "finished"),
+        ([*PART, CRASH, says("training finished")], "finished"),
+        ([CRASH, *PART, WRAPPED], "finished"),
+        ([*(step(n) for n in range(1, 8)), CRASH, WRAPPED], "finished"),
+    ],
+    ids=[
+        "in the midst of the plan",
+        "overcome",
+        "after the last step",
+        "after early stopping",
+        "the training itself was done",
+        "before the first step",
+        "no plan stated",
+    ],
+)
+def test_a_wrapper_that_goes_on_below_an_exception(lines: Sequence[Line], ended: str) -> None:
+    """What it says and its exit code of 0 count as the end of the training only where that may have ended."""
+    logs = {"worker-0.log": lines, "worker-1.log": lines}
+    codes = {"worker:0": "0", "worker:1": "0"}
+    assert {*derived(logs, exit_code=codes)["lifetimes"]["ended"]} == {ended}

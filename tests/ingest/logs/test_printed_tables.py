@@ -38,8 +38,12 @@ def values(*lines: str) -> list[tuple[int | None, int | None, str, float]]:
             [(None, 4, "RMSE", 0.25), (None, 4, "Hits", 0.75)],
         ),
         (["step;loss;note", "7;0.5;warm"], [(None, 7, "loss", 0.5)]),
+        (
+            ["who\tupd\tnll\ttok/s", "r0\t40\t1.25\t1300"],
+            [(None, 40, "nll", 1.25), (None, 40, "tok/s", 1300.0)],
+        ),
     ],
-    ids=["commas", "bars", "spaces", "a box", "a cell of words"],
+    ids=["commas", "bars", "spaces", "a box", "a cell of words", "tabs"],
 )
 def test_a_row_takes_its_names_from_the_heading(
     lines: list[str], expected: list[tuple[int | None, int | None, str, float]]

@@ -72,6 +72,9 @@ def test_the_bar_of_tqdm_is_progress_where_it_shows_a_loss() -> None:
 def test_a_name_says_whether_a_value_is_local() -> None:
     """Each value by its own name, also where both stand in one line."""
     found = {point.tag: point.scope for point in points("step 3 global_loss=0.5 local_loss=0.7")}
+    found |= {point.tag: point.scope for point in points("step 3 replica_loss=0.5 cross_replica_loss=0.7")}
+    assert found["replica_loss"] == "local"
+    assert found["cross_replica_loss"] == "unknown"
     assert found["local_loss"] == "local"
     assert found["global_loss"] == "global"
 
