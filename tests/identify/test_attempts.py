@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from analyzer.discover import discover
-from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.progress.layouts import is_progress
 from analyzer.model.run import Tables
 from analyzer.pipeline import load_tables
 from tests.recordings import ROOT

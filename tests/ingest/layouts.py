@@ -17,7 +17,7 @@ from pathlib import Path
 import zstandard
 
 from analyzer.ingest.logs.prefixes.heads import head
-from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.progress.layouts import is_progress
 from tests.ingest.exported import (
     Lay,
     at,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from analyzer.ingest.logs.pastes.markdown import is_fence
 from analyzer.ingest.logs.prefixes.dates import Dates
 from analyzer.ingest.logs.prefixes.heads import Head, head
-from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.progress.layouts import is_progress
 from analyzer.ingest.logs.text import Line, shorten
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.messages import Messages

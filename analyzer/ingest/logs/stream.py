@@ -12,8 +12,9 @@ from analyzer.ingest.logs.launchers.wrapper_status import WrapperStatus
 from analyzer.ingest.logs.pastes.markdown import begins_output, is_fence
 from analyzer.ingest.logs.pod_lines import PodLines
 from analyzer.ingest.logs.prefixes.dates import Dates
-from analyzer.ingest.logs.printed_tables import TableReader
-from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
+from analyzer.ingest.logs.progress.points import ProgressPoint
+from analyzer.ingest.logs.progress.printed_tables import TableReader
+from analyzer.ingest.logs.progress.reader import ProgressReader
 from analyzer.ingest.logs.records import Record, records
 from analyzer.ingest.logs.text import MAX_LINE_CHARS, Line, lines
 from analyzer.ingest.matcher import Hit, Matcher

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from analyzer.ingest.logs.metrics import scope_of
+from analyzer.ingest.logs.progress.metrics import scope_of
 from analyzer.ingest.matcher import Matcher
 from analyzer.ingest.reader_output import SourceRows, is_time
 from analyzer.ingest.tensorboard.event_files import read_scalars

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analyzer.ingest.logs.gauges import gauges
-from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.progress.layouts import is_progress
 from analyzer.model.run import Tables
 from analyzer.pipeline import analyze
 from tests.recordings import ROOT

@@ -16,7 +16,7 @@ from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 from analyzer.ingest.logs.collectors.timestamps import entry_time, iso_timestamp
 from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
-from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.progress.layouts import is_progress
 from analyzer.ingest.logs.text import storable
 from analyzer.model.source_kinds import Kind
 from analyzer.model.task_names import worker_of

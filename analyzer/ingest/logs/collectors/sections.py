@@ -13,7 +13,7 @@ from analyzer.ingest.logs.collectors.headings import (
 )
 from analyzer.ingest.logs.collectors.line_styles import CollectedLine, Style
 from analyzer.ingest.logs.prefixes.own_beginnings import begins_own_line
-from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.progress.layouts import is_progress
 
 
 def below_headings(line: str) -> CollectedLine | None:

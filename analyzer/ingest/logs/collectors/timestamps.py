@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from analyzer.ingest.logs.collectors.structured import TIME_KEYS, payload
 from analyzer.ingest.logs.prefixes.heads import head
 from analyzer.ingest.logs.prefixes.time_formats import MONTHS, calendar_time, seconds
-from analyzer.ingest.logs.printed_tables import TableReader
-from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.progress.layouts import is_progress
+from analyzer.ingest.logs.progress.printed_tables import TableReader
 
 _NANOSECOND_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,9}(?:Z|[+-]\d\d:\d\d))(?: |$)")
 """RFC 3339 with 7 to 9 fractional digits: Kubernetes and docker write these, programs do not."""

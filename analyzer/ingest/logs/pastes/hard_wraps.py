@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from analyzer.ingest.logs.pastes.line_forms import all_collected, is_of_logger
-from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.progress.layouts import is_progress
 from analyzer.ingest.logs.text import ESCAPES
 from analyzer.model.lazy_regex import lazy_regex
 

@@ -5,7 +5,7 @@ from enum import Enum, auto
 
 from analyzer.ingest.logs.collectors.headings import stream_below, task_below
 from analyzer.ingest.logs.prefixes.heads import head
-from analyzer.ingest.logs.progress import is_progress
+from analyzer.ingest.logs.progress.layouts import is_progress
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.tracebacks.lines import chains, names_error, starts_traceback
 

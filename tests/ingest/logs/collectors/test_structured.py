@@ -8,7 +8,7 @@ import pytest
 
 from analyzer.ingest.logs.collectors.streams import detect_style, split_streams
 from analyzer.ingest.logs.collectors.structured import parse, render
-from analyzer.ingest.logs.progress import ProgressReader
+from analyzer.ingest.logs.progress.reader import ProgressReader
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "/srv/train.py", line 4, in main\nValueError: bad'
 FRAMES = '  File "/srv/train.py", line 4, in main\n'

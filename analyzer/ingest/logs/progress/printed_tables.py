@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from analyzer.ingest.logs.metrics import NUMBER, is_metric, scope_of, tag_of
-from analyzer.ingest.logs.progress import ProgressPoint
+from analyzer.ingest.logs.progress.metrics import NUMBER, is_metric, scope_of, tag_of
+from analyzer.ingest.logs.progress.points import ProgressPoint
 from analyzer.model.lazy_regex import lazy_regex
 from analyzer.model.schema import LARGEST_INT
 from analyzer.tables.metric_names import LOSS_WORDS

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from analyzer.ingest.logs.printed_tables import TableReader
+from analyzer.ingest.logs.progress.printed_tables import TableReader
 from analyzer.model.run import Tables
 
 

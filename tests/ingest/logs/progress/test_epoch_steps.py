@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.ingest.logs.progress import ProgressReader
+from analyzer.ingest.logs.progress.reader import ProgressReader
 
 
 def test_an_epoch_in_brackets_may_have_its_step_behind_it() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.ingest.logs.progress import ProgressReader
+from analyzer.ingest.logs.progress.reader import ProgressReader
 
 
 def steps(*texts: str) -> list[tuple[int | None, int | None]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
+from analyzer.ingest.logs.progress.points import ProgressPoint
+from analyzer.ingest.logs.progress.reader import ProgressReader
 
 
 def points(text: str) -> list[ProgressPoint]:

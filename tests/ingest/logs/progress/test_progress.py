@@ -7,8 +7,10 @@ import re
 
 import pytest
 
-from analyzer.ingest.logs import progress
-from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader, is_progress
+from analyzer.ingest.logs.progress import counters, layouts
+from analyzer.ingest.logs.progress.layouts import is_progress
+from analyzer.ingest.logs.progress.points import ProgressPoint
+from analyzer.ingest.logs.progress.reader import ProgressReader
 
 
 def points(*texts: str) -> list[ProgressPoint]:
@@ -120,7 +122,10 @@ def test_a_learning_rate_beside_a_step_is_no_setting(line: str) -> None:
 def test_no_expression_cares_which_digit_stands_somewhere() -> None:
     """Else a line could not be taken apart like another one whose digits differ."""
     expressions = [
-        each for each in vars(progress).values() if isinstance(getattr(each, "pattern", None), str)
+        each
+        for module in (layouts, counters)
+        for each in vars(module).values()
+        if isinstance(getattr(each, "pattern", None), str)
     ]
     assert len(expressions) > 9
     for expression in expressions:

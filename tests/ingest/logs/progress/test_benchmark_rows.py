@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from analyzer.ingest.logs.progress import ProgressPoint, ProgressReader
+from analyzer.ingest.logs.progress.points import ProgressPoint
+from analyzer.ingest.logs.progress.reader import ProgressReader
 
 
 def points(text: str) -> list[ProgressPoint]:
