@@ -16,10 +16,7 @@ from analyzer.model.run import Tables
 from analyzer.model.task_names import is_kernel_log, listed
 
 _DOUBTED = (0.78, 0.6)
-"""Highest confidence of a healthy verdict contradicted by one observation, and by several.
-
-An end that is inferred, and a model that was not seen to learn, count as one more beside such an observation.
-"""
+"""Highest confidence of a healthy verdict contradicted by one observation, and by several."""
 _FINISHED = 0.95
 """Confidence of a healthy verdict if the files show how every training worker ended."""
 _INFERRED = 0.75
@@ -235,8 +232,7 @@ def _without_cause(
         learned = _learned(tables["curves"])
         sure = _SHORT_OF_PLAN if short else _INFERRED if inferred.height else _FINISHED
         sure = sure if learned else min(sure, _NOT_SEEN_TO_LEARN)
-        doubts_of_end = [inferred.height > 0, not learned]
-        confidence = min(sure, _DOUBTED[len(against) + sum(doubts_of_end) > 1]) if against else sure
+        confidence = min(sure, _DOUBTED[len(against) > 1]) if against else sure
         speaking = [f.summary for f in refuting] + crashed
         limit = _limit(confidence, inferred, speaking, short=short, learned=learned)
         doubts = (*(f.summary for f in refuting if f.role is not Role.CONTEXT), *crashed)

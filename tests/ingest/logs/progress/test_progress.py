@@ -123,8 +123,7 @@ def test_no_expression_cares_which_digit_stands_somewhere() -> None:
     """Else a line could not be taken apart like another one whose digits differ."""
     expressions = [
         each
-        for module in (layouts, counters)
-        for each in vars(module).values()
+        for each in (*vars(layouts).values(), *vars(counters).values())
         if isinstance(getattr(each, "pattern", None), str)
     ]
     assert len(expressions) > 9
