@@ -1,7 +1,7 @@
 """Selects the rows of all signals of all rules, with one query per table."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache, reduce
 from typing import Any
@@ -35,15 +35,16 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
         numbers = _numbers(frame, {key: signal for _, key, signal in signals})
         wanted = sorted(set().union(*numbers.values()))
         rows = dict(zip(wanted, frame[wanted].iter_rows(named=True), strict=True))
-        shared: dict[tuple[str, str], RowsByWorker] = {}
+        shared: dict[tuple[tuple[int, ...], str], RowsByWorker] = {}
         for rule_id, key, signal in signals:
-            place = key, signal.who
+            chosen = tuple(numbers[key])
             if signal.pattern:
-                own = (_with_captures(rows[number]) for number in numbers[key])
+                own = (_with_captures(rows[number]) for number in chosen)
                 found[rule_id][signal.name] = _by_worker(signal, own)
                 continue
+            place = chosen, signal.who  # of many workers, many signals choose the same rows
             if place not in shared:
-                shared[place] = _by_worker(signal, (rows[number] for number in numbers[key]))
+                shared[place] = _by_worker(signal, (rows[number] for number in chosen))
             found[rule_id][signal.name] = shared[place]
     return found
 
@@ -57,9 +58,9 @@ def _by_worker(signal: Signal, rows: Iterable[Row]) -> RowsByWorker:
     return grouped((row.get(signal.who) or "", row) for row in rows)
 
 
-def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Sequence[int]]:
+def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Iterable[int]]:
     """Return signal → row numbers in the table of the rows that satisfy it."""
-    none: dict[str, Sequence[int]] = dict.fromkeys(signals, ())
+    none: dict[str, Iterable[int]] = dict.fromkeys(signals, ())
     if not table.height:
         return none
     values = cache(lambda column: frozenset(table[column].to_list()))
@@ -70,10 +71,11 @@ def _numbers(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Se
         for name, signal in possible.items()
         if name not in few
     ]
-    return none | few | (table.select_seq(wanted).row(0, named=True) if wanted else {})
+    found = table.select_seq(wanted)  # a Python list of each would take ten times its memory
+    return none | few | {name: found[name][0] for name in found.columns}
 
 
-def _numbers_of_few(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Sequence[int]]:
+def _numbers_of_few(table: pl.DataFrame, signals: Mapping[str, Signal]) -> dict[str, Iterable[int]]:
     """Return signal → row numbers, for the signals whose conditions Python can evaluate."""
     rows = list(enumerate(table.iter_rows(named=True)))
     return {
