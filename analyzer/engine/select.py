@@ -1,7 +1,7 @@
 """Selects the rows of all signals of all rules, with one query per table."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, reduce
 from typing import Any
@@ -32,21 +32,26 @@ def select(pack: RulePack, tables: Tables) -> dict[str, dict[str, RowsByWorker]]
                 by_table.setdefault(signal.table, []).append((rule.id, _key(signal), signal))
     frames = [tables[table] for table in by_table]  # all before any row: making one takes much memory
     for frame, signals in zip(frames, by_table.values(), strict=True):
-        numbers = _numbers(frame, {key: signal for _, key, signal in signals})
-        wanted = sorted(set().union(*numbers.values()))
-        rows = dict(zip(wanted, frame[wanted].iter_rows(named=True), strict=True))
-        shared: dict[tuple[tuple[int, ...], str], RowsByWorker] = {}
-        for rule_id, key, signal in signals:
-            chosen = tuple(numbers[key])
-            if signal.pattern:
-                own = (_with_captures(rows[number]) for number in chosen)
-                found[rule_id][signal.name] = _by_worker(signal, own)
-                continue
-            place = chosen, signal.who  # of many workers, many signals choose the same rows
-            if place not in shared:
-                shared[place] = _by_worker(signal, (rows[number] for number in chosen))
-            found[rule_id][signal.name] = shared[place]
+        for (rule_id, _, signal), rows in zip(signals, _rows_of(frame, signals), strict=True):
+            found[rule_id][signal.name] = rows
     return found
+
+
+def _rows_of(table: pl.DataFrame, signals: Sequence[tuple[str, str, Signal]]) -> Iterator[RowsByWorker]:
+    """Yield worker → rows for each signal (rule, key, signal) of a table, in their order."""
+    numbers = _numbers(table, {key: signal for _, key, signal in signals})
+    wanted = sorted(set().union(*numbers.values()))
+    rows = dict(zip(wanted, table[wanted].iter_rows(named=True), strict=True))
+    shared: dict[tuple[tuple[int, ...], str], RowsByWorker] = {}
+    for _, key, signal in signals:
+        chosen = tuple(numbers[key])
+        if signal.pattern:
+            yield _by_worker(signal, (_with_captures(rows[number]) for number in chosen))
+            continue
+        place = chosen, signal.who  # of many workers, many signals choose the same rows
+        if place not in shared:
+            shared[place] = _by_worker(signal, (rows[number] for number in chosen))
+        yield shared[place]
 
 
 def _with_captures(row: Row) -> Row:
