@@ -45,11 +45,11 @@ def closures(records: pl.DataFrame) -> Iterator[dict[str, Any]]:
 def with_closures(
     rows: Sequence[dict[str, Any]], of_closures: Sequence[dict[str, Any]], answered: Wording
 ) -> list[dict[str, Any]]:
-    """Return the exceptions with those that a coordinator only logged.
+    """Return exceptions and closure errors in one list, ordered by log and line.
 
-    A traceback of which only the heading was kept gets the message that the coordinator logged. One with the
-    same message is the coordinator's own as well, whether or not the coordinator's frames are left in it: the
-    filter of Keras removes them.
+    An error that the coordinator logged is left out if its log raises an exception below it. If that exception
+    lacks its message, it gets the logged one. It counts as the coordinator's own if it has the same message,
+    also where Keras removed the coordinator's frames from the traceback.
     """
     kept = [*rows]
     for closure in of_closures:

@@ -66,8 +66,8 @@ class Life:
         """Return the last value stated for a key; None if there is none."""
         return self.facts[key][-1]["value"] if self.facts[key] else None
 
-    def only(self, key: str) -> int | None:
-        """Return the number stated for a key; None if there is none, or several that differ."""
+    def only_number(self, key: str) -> int | None:
+        """Return the value of a fact as a number; None if it was not stated, or stated with different values."""
         stated = {row["value"] for row in self.facts[key]}
         return int(stated.pop()) if len(stated) == 1 else None
 
@@ -205,7 +205,9 @@ def _add_progress(
         if life.place and any(comes_after(row, life.place._asdict()) for row in life.facts["excerpt_begins"]):
             life.place, life.closing = life.place._replace(epochs=None, steps=None), None
         if life.place:
-            life.place = life.place.with_plan(life.only("planned_steps"), life.only("planned_epochs"))
+            life.place = life.place.with_plan(
+                life.only_number("planned_steps"), life.only_number("planned_epochs")
+            )
         life.first_line = first.get(life.place.source) if life.place else None
         life.times = spans.get(life.worker, (None, None))
         life.served, life.joined = (

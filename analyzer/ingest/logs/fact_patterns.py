@@ -165,7 +165,7 @@ def _task_of(task: object) -> list[str]:
 
 
 def _literal(text: str) -> object:
-    """Parse a JSON or Python literal, cutting it at its last closing brace until it parses; else None."""
+    """Parse a JSON or Python literal that other text may follow; None if no part up to a `}` is one."""
     for _ in range(_MAX_CUTS):
         if not text:
             break

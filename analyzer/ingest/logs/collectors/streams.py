@@ -129,7 +129,7 @@ def _is_before_ranks(style: Style, sample: Sequence[str]) -> bool:
 
 
 def _texts(style: Style, lines: Sequence[str]) -> Sequence[str]:
-    """Return the rest of each line behind the style's prefix, for the lines that have it."""
+    """Return the texts behind the prefixes, without the lines that lack the prefix of this style."""
     return [collected.text for line in lines if (collected := style(line))]
 
 

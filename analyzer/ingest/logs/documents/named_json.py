@@ -86,7 +86,7 @@ def _name_of(value: object) -> str:
 
 
 def _texts(value: object) -> Sequence[str]:
-    """Return the lines of a text with line breaks, or of a list of texts; none for any other value."""
+    """Return the lines of a multi-line string or of a list of strings; empty for any other JSON value."""
     if isinstance(value, str):
         return value.splitlines() if "\n" in value else ()
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):

@@ -49,7 +49,7 @@ def read(text: str) -> Sequence[TextLine]:
     text = _with_escaped_blocks(text)
     if "&lt;pre" in text:  # as feeds and trackers have the page of an issue
         text = unescape(text)
-    text = _asked(text)
+    text = _question(text)
     lines = [*_preformatted(text)] or _rows(text)
     if not lines and is_page:
         raise NoLogsError("an HTML page without preformatted text; save the log as text")
@@ -82,10 +82,10 @@ def _text_of(block: str) -> str:
     return unescape(_TAG.sub("", _ROW_END.sub("\n", _DECLARATION.sub("", block))))
 
 
-def _asked(page: str) -> str:
-    """Return a page without the answers to its question: they quote errors of other jobs.
+def _question(page: str) -> str:
+    """Return the question of a page with answers, which may quote errors of other jobs.
 
-    A question without preformatted text keeps them.
+    The whole page is returned if the question has no preformatted text, or if there are no answers.
     """
     answers = _ANSWERS.search(page)
     question = page[: answers.start()] if answers else page

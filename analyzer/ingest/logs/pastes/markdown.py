@@ -84,9 +84,9 @@ def fenced(lines: Sequence[str]) -> Sequence[str]:
 
 
 def style_of_paste(lines: Sequence[str]) -> Style | None:
-    """Return the style of the collector that wrote a paste; None if no style fits.
+    """Return the style of the prefixes in a post; None if its lines have none that is known.
 
-    The blocks of code are tried first. Headings that name workers stand outside of them, so all lines follow.
+    Blocks of code are tried first, then all lines: headings that name workers stand outside the blocks.
     """
     code = fenced(lines)
     style = detect_style(code)
@@ -175,7 +175,7 @@ def _without_manifests(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _holds_log(lines: Sequence[str], depth: int) -> bool:
-    """Return True if the first line, or one of a logger below it with this indentation, begins a log."""
+    """Return True if an indented block is output: its first line, or another of its lines, is of a logger."""
     block = takewhile(lambda line: line.strip() and _depth(line) >= depth, lines)
     loggers = (head(line.strip()) for line in block if _depth(line) == depth)
     return _begins_log(lines[0].strip()) or any(each is not None for each in loggers)
