@@ -15,7 +15,7 @@ _ROLES = ("cause", "symptom", "context", "benign")
 
 
 def fired_findings(diagnosis: Json) -> list[tuple[int, Json]]:
-    """Return the fired findings with their indices in the document, the verdict's first, the others by role."""
+    """Return (index in the document, finding) of those that fired: the verdict's, then the others by role."""
     found = [(i, f) for i, f in enumerate(diagnosis["findings"]) if f["outcome"] == "fired"]
     return sorted(found, key=lambda f: (f[1]["rule"] != diagnosis["rule"], _ROLES.index(f[1]["role"]), f[0]))
 

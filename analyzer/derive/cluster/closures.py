@@ -47,9 +47,9 @@ def with_closures(
 ) -> list[dict[str, Any]]:
     """Return exceptions and closure errors in one list, ordered by log and line.
 
-    An error that the coordinator logged is left out if its log raises an exception below it. If that exception
-    lacks its message, it gets the logged one. It counts as the coordinator's own if it has the same message,
-    also where Keras removed the coordinator's frames from the traceback.
+    An error that the coordinator logged is left out if its log raises an exception below it. If that
+    exception lacks its message, it gets the logged one. It counts as the coordinator's own if it has the same
+    message, also where Keras removed the coordinator's frames from the traceback.
     """
     kept = [*rows]
     for closure in of_closures:

@@ -185,7 +185,7 @@ def _aborted_at_exit(life: Life, lives: Sequence[Life]) -> bool:
 
 
 def _left_after_error(life: Life) -> bool:
-    """Return True if the log ends with an error and only a phrase such as `bye` below it suggests a normal end."""
+    """Return True if only a phrase such as `bye` below an error suggests that the worker finished."""
     if life.exit_code is not None or (life.place is not None and life.place.is_planned_end):
         return False
     return ended_by_it(life.last_error, life.closing)

@@ -67,7 +67,7 @@ class Life:
         return self.facts[key][-1]["value"] if self.facts[key] else None
 
     def only_number(self, key: str) -> int | None:
-        """Return the value of a fact as a number; None if it was not stated, or stated with different values."""
+        """Return the value of a fact as a number; None if no value, or more than one, was stated."""
         stated = {row["value"] for row in self.facts[key]}
         return int(stated.pop()) if len(stated) == 1 else None
 
